@@ -7,6 +7,9 @@
 static const unsigned char client_access_js[] = {
 #embed "../RelayPage/client/access.js"
 };
+static const unsigned char client_board_picture_js[] = {
+#embed "../RelayPage/client/board-picture.js"
+};
 static const unsigned char client_board_js[] = {
 #embed "../RelayPage/client/board.js"
 };
@@ -15,6 +18,12 @@ static const unsigned char client_body_shapes_js[] = {
 };
 static const unsigned char client_changes_js[] = {
 #embed "../RelayPage/client/changes.js"
+};
+static const unsigned char client_channel_state_js[] = {
+#embed "../RelayPage/client/channel-state.js"
+};
+static const unsigned char client_channel_js[] = {
+#embed "../RelayPage/client/channel.js"
 };
 static const unsigned char client_channels_js[] = {
 #embed "../RelayPage/client/channels.js"
@@ -27,6 +36,9 @@ static const unsigned char client_credit_js[] = {
 };
 static const unsigned char client_errors_js[] = {
 #embed "../RelayPage/client/errors.js"
+};
+static const unsigned char client_events_js[] = {
+#embed "../RelayPage/client/events.js"
 };
 static const unsigned char client_flows_js[] = {
 #embed "../RelayPage/client/flows.js"
@@ -52,6 +64,9 @@ static const unsigned char client_json_js[] = {
 static const unsigned char client_keys_js[] = {
 #embed "../RelayPage/client/keys.js"
 };
+static const unsigned char client_latest_js[] = {
+#embed "../RelayPage/client/latest.js"
+};
 static const unsigned char client_limits_js[] = {
 #embed "../RelayPage/client/limits.js"
 };
@@ -64,6 +79,9 @@ static const unsigned char client_locks_js[] = {
 static const unsigned char client_machine_js[] = {
 #embed "../RelayPage/client/machine.js"
 };
+static const unsigned char client_members_js[] = {
+#embed "../RelayPage/client/members.js"
+};
 static const unsigned char client_message_js[] = {
 #embed "../RelayPage/client/message.js"
 };
@@ -72,6 +90,9 @@ static const unsigned char client_metadata_js[] = {
 };
 static const unsigned char client_moderation_js[] = {
 #embed "../RelayPage/client/moderation.js"
+};
+static const unsigned char client_options_js[] = {
+#embed "../RelayPage/client/options.js"
 };
 static const unsigned char client_outbound_js[] = {
 #embed "../RelayPage/client/outbound.js"
@@ -91,9 +112,6 @@ static const unsigned char client_page_wake_up_js[] = {
 static const unsigned char client_pages_js[] = {
 #embed "../RelayPage/client/pages.js"
 };
-static const unsigned char client_part_js[] = {
-#embed "../RelayPage/client/part.js"
-};
 static const unsigned char client_partial_drawings_js[] = {
 #embed "../RelayPage/client/partial-drawings.js"
 };
@@ -105,6 +123,9 @@ static const unsigned char client_presence_js[] = {
 };
 static const unsigned char client_pump_js[] = {
 #embed "../RelayPage/client/pump.js"
+};
+static const unsigned char client_readers_js[] = {
+#embed "../RelayPage/client/readers.js"
 };
 static const unsigned char client_receipts_js[] = {
 #embed "../RelayPage/client/receipts.js"
@@ -130,11 +151,17 @@ static const unsigned char client_sent_messages_js[] = {
 static const unsigned char client_session_js[] = {
 #embed "../RelayPage/client/session.js"
 };
-static const unsigned char client_stream_channel_js[] = {
-#embed "../RelayPage/client/stream-channel.js"
+static const unsigned char client_shell_js[] = {
+#embed "../RelayPage/client/shell.js"
+};
+static const unsigned char client_telling_js[] = {
+#embed "../RelayPage/client/telling.js"
 };
 static const unsigned char client_text_js[] = {
 #embed "../RelayPage/client/text.js"
+};
+static const unsigned char client_topics_js[] = {
+#embed "../RelayPage/client/topics.js"
 };
 static const unsigned char client_types_js[] = {
 #embed "../RelayPage/client/types.js"
@@ -231,13 +258,17 @@ static const unsigned char relay_client_js[] = {
 
 static const struct resource_file files[] = {
     FILE_NAMED("client/access.js", client_access_js),
+    FILE_NAMED("client/board-picture.js", client_board_picture_js),
     FILE_NAMED("client/board.js", client_board_js),
     FILE_NAMED("client/body-shapes.js", client_body_shapes_js),
     FILE_NAMED("client/changes.js", client_changes_js),
+    FILE_NAMED("client/channel-state.js", client_channel_state_js),
+    FILE_NAMED("client/channel.js", client_channel_js),
     FILE_NAMED("client/channels.js", client_channels_js),
     FILE_NAMED("client/client.js", client_client_js),
     FILE_NAMED("client/credit.js", client_credit_js),
     FILE_NAMED("client/errors.js", client_errors_js),
+    FILE_NAMED("client/events.js", client_events_js),
     FILE_NAMED("client/flows.js", client_flows_js),
     FILE_NAMED("client/frame-handlers.js", client_frame_handlers_js),
     FILE_NAMED("client/frame-layouts.js", client_frame_layouts_js),
@@ -246,24 +277,27 @@ static const struct resource_file files[] = {
     FILE_NAMED("client/identity.js", client_identity_js),
     FILE_NAMED("client/json.js", client_json_js),
     FILE_NAMED("client/keys.js", client_keys_js),
+    FILE_NAMED("client/latest.js", client_latest_js),
     FILE_NAMED("client/limits.js", client_limits_js),
     FILE_NAMED("client/links.js", client_links_js),
     FILE_NAMED("client/locks.js", client_locks_js),
     FILE_NAMED("client/machine.js", client_machine_js),
+    FILE_NAMED("client/members.js", client_members_js),
     FILE_NAMED("client/message.js", client_message_js),
     FILE_NAMED("client/metadata.js", client_metadata_js),
     FILE_NAMED("client/moderation.js", client_moderation_js),
+    FILE_NAMED("client/options.js", client_options_js),
     FILE_NAMED("client/outbound.js", client_outbound_js),
     FILE_NAMED("client/outbox.js", client_outbox_js),
     FILE_NAMED("client/outgoing-drawing.js", client_outgoing_drawing_js),
     FILE_NAMED("client/pacing.js", client_pacing_js),
     FILE_NAMED("client/page-wake-up.js", client_page_wake_up_js),
     FILE_NAMED("client/pages.js", client_pages_js),
-    FILE_NAMED("client/part.js", client_part_js),
     FILE_NAMED("client/partial-drawings.js", client_partial_drawings_js),
     FILE_NAMED("client/pending.js", client_pending_js),
     FILE_NAMED("client/presence.js", client_presence_js),
     FILE_NAMED("client/pump.js", client_pump_js),
+    FILE_NAMED("client/readers.js", client_readers_js),
     FILE_NAMED("client/receipts.js", client_receipts_js),
     FILE_NAMED("client/received-messages.js", client_received_messages_js),
     FILE_NAMED("client/requests.js", client_requests_js),
@@ -272,8 +306,10 @@ static const struct resource_file files[] = {
     FILE_NAMED("client/sent-drawings.js", client_sent_drawings_js),
     FILE_NAMED("client/sent-messages.js", client_sent_messages_js),
     FILE_NAMED("client/session.js", client_session_js),
-    FILE_NAMED("client/stream-channel.js", client_stream_channel_js),
+    FILE_NAMED("client/shell.js", client_shell_js),
+    FILE_NAMED("client/telling.js", client_telling_js),
     FILE_NAMED("client/text.js", client_text_js),
+    FILE_NAMED("client/topics.js", client_topics_js),
     FILE_NAMED("client/types.js", client_types_js),
     FILE_NAMED("client/unread-events.js", client_unread_events_js),
     FILE_NAMED("lesson.ndjson", lesson_ndjson),

@@ -2,24 +2,30 @@
 // docs/javascript.md shows how to use it. It needs no secure context: plain http in a LAN is enough.
 //
 //     import {RelayClient} from 'http://192.168.1.5:7420/relay-client.js'
-//     const client = await RelayClient.connect('http://192.168.1.5:7420/#key=…', 'alice')
-//     client.on('message', ({sender, payload}) => console.log(sender, payload))
-//     await client.subscribe('lesson')
-//     client.send('hello', {to: 'lesson'})
+//     const client = new RelayClient('http://192.168.1.5:7420/#key=…', 'alice')
+//     const lesson = client.channel('lesson')
+//     lesson.send('hello')
+//     await lesson.open()
+//     for await (const {sender, payload} of lesson.messages()) console.log(sender, payload)
 //
-// This file is the one address of the client. `client/client.js` is what apps call, `client/machine.js` is pure: it has no
-// clock, socket or dice of its own. Names and behaviour are those of the Swift client (Sources/RelayClient). [XY1] names a
-// rule of docs/protocol.md.
+// This file is the one address of the client. `client/client.js` is what apps call, `client/machine.js` is pure: it has no clock, socket
+// or dice of its own; `client/types.js` has the types that comments name. docs/client-interface.md has the rules of the surface. [XY1]
+// names a rule of docs/protocol.md.
 export {Access} from './client/access.js'
+export {BoardPicture} from './client/board-picture.js'
+export {Channel, Person} from './client/channel.js'
 export {RelayClient} from './client/client.js'
 export {ErrorCode, RelayError} from './client/errors.js'
+export {Events} from './client/events.js'
 export {decodeFrame, encodeFrame, FrameReader} from './client/frames.js'
 export {readJSON} from './client/json.js'
+export {Latest} from './client/latest.js'
 export {Limits} from './client/limits.js'
 export {credentialOf, webSocketTransport} from './client/links.js'
 export {ClientMachine} from './client/machine.js'
+export {Members} from './client/members.js'
 export {Outbox} from './client/outbox.js'
 export {wakeUpWithPage} from './client/page-wake-up.js'
+export {Readers} from './client/readers.js'
 export {Receipt, StoredReceipt} from './client/receipts.js'
 export {checkedName} from './client/text.js'
-export * from './client/types.js'

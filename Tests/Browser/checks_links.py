@@ -84,7 +84,7 @@ def back_at_once(stage):
     page = stage.page(stage.relay(), "Ada")
     page.cutter.cut()
     # The dice have it wait for a while.
-    until(lambda: page.ask("const {state, afterMs} = window.whiteboard.client.linkState; return state === 'waiting' && afterMs > 3000"),
+    until(lambda: page.ask("const {state, afterMs} = window.whiteboard.client.link; return state === 'waiting' && afterMs > 3000"),
           "a long wait", 60)
     page.cutter.mend()
     page.ask("dispatchEvent(new Event('online'))")
@@ -162,7 +162,10 @@ def late_to_many(stage):
 TAKE_ID = """
   const {user} = window.whiteboard, credential = JSON.parse(sessionStorage.getItem('whiteboard.credential'))
   const options = {storage: localStorage, scope: location.host, device: localStorage.getItem('whiteboard.device.' + user), credential}
-  import('/relay-client.js').then(({RelayClient}) => { window.other = new RelayClient(location.origin + '/ws', user, options) })
+  import('/relay-client.js').then(({RelayClient}) => {
+    window.other = new RelayClient(location.origin + '/ws', user, options)
+    window.other.connect().catch(() => {})
+  })
   return user
 """
 

@@ -122,10 +122,10 @@ def guide(stage):
                 code = code.replace("'./relay-client.js'", f"'{page.address().split('/#')[0]}/relay-client.js'")
                 assert "'./" not in code, "the client is the relay's"
             files["/"] = "text/html", "<!doctype html><title>app</title><link rel=icon href=data:,><script>showLink = state => {}; import('./app.js').catch(error => { problem = String(error) })</script>"
-            files["/app.js"] = "text/javascript", code.replace("await RelayClient.connect", "window.client = await RelayClient.connect")
+            files["/app.js"] = "text/javascript", code.replace("const client =", "const client = window.client =")
             page.browser.go(page.driver, origin)
-            until(lambda: page.ask("return window.client?.linkState.state ?? window.problem") == wanted,
-                  lambda: f"it is told {wanted}: {page.ask('return window.client?.linkState.state ?? window.problem')}", 10)
+            until(lambda: page.ask("return window.problem ?? window.client?.link.state") == wanted,
+                  lambda: f"it is told {wanted}: {page.ask('return window.problem ?? window.client?.link.state')}", 10)
             # What it asked of whom is another page's matter.
             page.driver.get("about:blank")
 

@@ -101,7 +101,9 @@ enum StatedLimits {
     static let others: [String: Set<String>] = [
         "docs/architecture.md": ["4 MiB", "22 bytes", "60 bytes", "64 KiB", "64 MiB", "128 KiB"],
         "docs/board-format.md": ["106 bytes"],
+        "docs/client-interface.md": ["4 MiB", "16 MiB"],
         "docs/command-line.md": ["64MB", "256MiB"],
+        "docs/javascript.md": ["4 MiB"],
         "docs/moving-from-twilio.md": ["16 KiB"],
         "docs/operations.md": ["1 MB", "2 KB", "1 GiB", "400 bytes"],
         "docs/pencilkit.md": ["8 bytes", "120 a second", "240 points a second", "512 KiB"],

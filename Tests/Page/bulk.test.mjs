@@ -16,7 +16,7 @@ const stroke = (id, at) => ({customType: 'stroke',
 /** A page with a hand, on a link whose frames are counted, and a reader of its board. */
 async function scene({daemon, connect}, body) {
   const reader = await connect('reader')
-  await reader.subscribe('lesson')
+  await reader.channel('lesson').open()
   const sent = []
   const counted = parts => {
     const reader = new FrameReader()
@@ -78,7 +78,7 @@ check({}, '[BL11] 1,000 things that are moved, erased and brought back are 16 fr
     const from = reader.seen.events.length
     act()
     assert.deepEqual(await written(), {publishChanges: 16}, what)
-    await within(reader.barrier({channel: 'lesson'}), 'barrier')
+    await within(reader.channel('lesson').upToDate(), 'upToDate')
     await reader.seen.until(({type}) => type === 'board', from)
     const got = reader.seen.events.slice(from).filter(({type}) => type === 'board' || type === 'message')
     assert.deepEqual(got.map(({messages}) => messages?.length), [1_000], what)

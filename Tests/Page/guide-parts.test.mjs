@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import {readFileSync} from 'node:fs'
 import {ErrorCode, RelayClient} from '../../Sources/RelayPage/relay-client.js'
-import {example} from './support/examples.mjs'
 import {MemoryStorage} from './support/memory-storage.mjs'
 import {onDaemon} from './support/on-daemon.mjs'
 import {within} from './support/watcher.mjs'
@@ -10,9 +9,9 @@ import {NodeWebSocket} from './support/web-socket.mjs'
 
 const on = onDaemon('guide-parts.test.mjs')
 const page = readFileSync(new URL('../../docs/javascript.md', import.meta.url), 'utf8')
-const {followMembers} = await example('members.js')
 /** The first block under a heading, without its imports. */
 const block = heading => new RegExp(`## ${heading}\\n.*?\`\`\`js\\n(.*?)\`\`\``, 's').exec(page)[1].replace(/^import .*$/m, '')
+const [, each] = /^(const each = .*?^})$/ms.exec(page)
 
 /** Runs code of the page with these names, and gives `what` it leaves. */
 const run = (code, names, what) => new (async () => {})
@@ -37,57 +36,60 @@ on({}, '[PR3, PR4, PR5, PR6] who is here is complete with 130 members, for the f
     async ({connect}) => {
   const early = await connect('host')
   const first = shown()
-  await run(block('Who is here'), {client: early, followMembers, showMembers: first.show}, 'members')
-  // The stream channel of the name has members of its own.
-  await early.join('lesson')
+  const whoIsHere = async (client, showMembers) => {
+    const lesson = client.channel('lesson')
+    await run(`${each}\n${block('Who is here')}`, {lesson, showMembers}, 'undefined')
+    await lesson.open({parts: ['presence']})
+  }
+  await whoIsHere(early, first.show)
   const others = []
   for (let at = 0; at < 130; at++) {
     const other = await connect(`user-${String(at).padStart(3, '0')}`, {key: 'join'})
     others.push(other)
-    await other.subscribe('lesson', {features: []})
+    await other.channel('lesson').open({parts: []})
   }
   const elsewhere = await connect('elsewhere', {key: 'join'})
-  await elsewhere.join('lesson')
+  // The topics of the name have members of their own.
+  await elsewhere.channel('lesson').topic('points').follow()
   const late = await connect('last', {key: 'join'})
   const last = shown()
-  await run(block('Who is here'), {client: late, followMembers, showMembers: last.show}, 'members')
+  await whoIsHere(late, last.show)
   await last.until(({size}) => size === 132, 'all for the last')
   await first.until(({size}) => size === 132, 'all for the first')
   assert.ok(!first.members.has('elsewhere') && !last.members.has('elsewhere'))
   await others[0].close()
-  await others[1].presence({message: 'lesson'}).setStates({name: 'Bea'})
-  for (const {until} of [first, last]) await until(members => members.size === 131 && members.get('user-001').name === 'Bea',
+  await others[1].channel('lesson').presence.set({name: 'Bea'})
+  for (const {until} of [first, last]) await until(members => members.size === 131 && members.get('user-001').states.name === 'Bea',
       'a leave and a name')
   assert.ok(!first.members.has('user-000'))
 })
 
-on({}, '[AC7, AC10, AC11] topics that a freeze or a role has closed are joined again when that is over', async ({connect}) => {
+on({}, '[AC7, AC10, AC11] topics that a freeze or a role has closed are published in again when that is over', async ({connect}) => {
   const host = await connect('host')
   const anna = await connect('anna', {key: 'join'})
-  await anna.subscribe('lesson')
-  const stream = await anna.join('lesson')
-  await stream.joinTopic('points')
+  const lesson = anna.channel('lesson')
+  await lesson.open({from: 'now'})
+  const pen = await lesson.topic('points').startPublishing()
   const [handlers] = block('Moderate').split('await moderation.freeze')
-  await run(handlers, {client: anna, stream, showFrozen() {}}, 'left')
-  await (await host.join('lesson')).subscribeTopic('points')
+  const points = await run(`${each}\n${handlers}`, {client: anna, lesson, pen, showFrozen() {}}, '() => points')
+  await host.channel('lesson').topic('points').follow()
   const refusals = () => anna.seen.of('refused').length
   const mayPublish = async () => {
     const from = host.seen.events.length
-    // Its own request stands behind those of the page.
-    await anna.presence({message: 'lesson'}).users()
-    stream.send('x', {topic: 'points'})
+    // Each request of its own lets the page's come to their end.
+    while (!points().isOpen) await lesson.presence.users()
+    points().send('x')
     await host.seen.until(({type, publisher}) => type === 'packet' && publisher === 'anna', from)
   }
   for (const [close, open, tells] of [
-    [() => host.moderation.freeze('lesson'), () => host.moderation.unfreeze('lesson'),
-        ({type, channel, isOn}) => type === 'channelMode' && channel.kind === 'stream' && !isOn],
+    [() => host.moderation.freeze('lesson'), () => host.moderation.unfreeze('lesson'), ({type, isOn}) => type === 'channelMode' && !isOn],
     [() => host.moderation.setRole('reader', {of: 'anna'}), () => host.moderation.setRole(undefined, {of: 'anna'}),
         ({type, access}) => type === 'accessChanged' && access.role === 'editor'],
   ]) {
     const before = refusals()
     await close()
     await anna.seen.until(() => refusals() > before)
-    assert.throws(() => stream.send('x', {topic: 'points'}), {name: 'topicNotJoined', code: ErrorCode.topicNotJoined})
+    assert.throws(() => points().send('x'), {name: 'topicNotJoined', code: ErrorCode.topicNotJoined})
     const from = anna.seen.events.length
     await open()
     await anna.seen.until(tells, from)
@@ -99,18 +101,18 @@ on({isKept: true}, '[BL8, MS9] a large record that a page has not sent when it i
     async ({daemon, connect}) => {
   const storage = new MemoryStorage()
   const options = {storage, scope: 'here', credential: {key: daemon.keys.join}}
-  const first = new RelayClient(() => { throw new Error('no network') }, 'alice', {...options, retriesFirstConnect: true})
+  const first = new RelayClient(() => { throw new Error('no network') }, 'alice', options)
   const stroke = 'x'.repeat(900_000)
-  first.sendLarge(stroke, {to: 'lesson', key: 's1', retain: true})
+  first.channel('lesson').board.put('s1', stroke)
   // What was not sent stays for the next page.
   await first.close()
   const second = await connect('alice', {...options, key: 'join'})
-  const {BoardRecords} = await example('board-records.js')
-  const board = new BoardRecords(second, 'lesson', () => {}, assert.fail)
-  await second.subscribe('lesson', {since: 'beginning'})
+  const {board} = second.channel('lesson')
+  const {value: {records}} = await board.pictures().next()
+  assert.deepEqual([records.get('s1').payload.length, records.get('s1').isPending], [stroke.length, true], 'it is shown at once')
+  await second.channel('lesson').open()
   await second.restored[0].receipt.stored
-  await second.seen.until(({type}) => type === 'caughtUp')
-  assert.equal(board.all.get('s1'), stroke)
+  assert.deepEqual([(await board.records()).get('s1').payload === stroke, records.get('s1').isPending], [true, undefined])
 })
 
 on({}, 'the whole page draws for two, for one that comes later, and takes away what the relay refuses', async ({daemon, connect}) => {
@@ -135,16 +137,18 @@ on({}, 'the whole page draws for two, for one that comes later, and takes away w
     }
     const canvas = {getContext: () => pen, set width(_) { now = shown.lines = [] }}
     document.querySelector = () => canvas
-    const Kept = class extends RelayClient {}
-    Kept.connect = async (...all) => {
-      clients.push(await RelayClient.connect(...all))
-      return clients.at(-1)
+    const Kept = class extends RelayClient {
+      constructor(...all) {
+        super(...all)
+        clients.push(this)
+      }
     }
     const names = {
       RelayClient: Kept, wakeUpWithPage() {}, sessionStorage: new MemoryStorage(), document, innerWidth: 100, innerHeight: 100,
       addEventListener() {},
     }
-    await run(code, names, 'undefined')
+    // It reads as long as the page is there.
+    run(code, names, 'undefined').catch(assert.fail)
     const until = wanted => within(new Promise(resolve => {
       const look = () => JSON.stringify(shown.lines) === JSON.stringify(wanted) && resolve()
       shown.looks.add(look)
@@ -171,7 +175,7 @@ on({}, 'the whole page draws for two, for one that comes later, and takes away w
     // Refused: nothing of it stays; and a line of others does, which is drawn again then.
     anna.stroke([[7, 7], [8, 8]])
     await anna.until([[[1, 2], [3, 5]]])
-    await host.board('lines').clear()
+    await host.channel('lines').board.clear()
   } finally {
     for (const client of clients) await client.close()
   }

@@ -77,7 +77,7 @@ test('[AC10, AC12, AC13, AC18] each choice about a person does one thing; what c
     [['person-draw'], ['setRole', 'editor', {of: 'ada'}]], [['person-view'], ['setRole', 'reader', {of: 'ada'}]],
     [['person-edit'], ['setRole', 'coeditor', {of: 'ada'}]], [['person-remove'], ['endSession', {of: 'ada'}]],
     [['person-take-back', 'remove-no']], [['person-take-back', 'remove-yes'], ['removeDrawings', 'ada']],
-    [['person-ban', 'ban-no']], [['person-ban', 'ban-yes'], ['ban', 'ada', {forMs: 86_400_000}]], [['person-close']], [['']],
+    [['person-ban', 'ban-no']], [['person-ban', 'ban-yes'], ['ban', 'ada', {for: 86_400_000}]], [['person-close']], [['']],
   ]
   for (const [list, ...calls] of cases) assert.deepEqual(await manage(...list), calls, list.join())
   assert.deepEqual(dialogs.length, cases.reduce((sum, [list]) => sum + list.length, 0))

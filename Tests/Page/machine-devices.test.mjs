@@ -39,20 +39,18 @@ test('[AC17] of a user who came by name a welcome changes neither user nor secre
   assert.equal(driver.comeBack().secret, '01'.repeat(16))
 })
 
-test('[AC17] a code that is wrong ends the client, also one that tries a first connection again', () => {
-  for (const retriesFirstConnect of [false, true]) {
-    const driver = comingWith({retriesFirstConnect})
-    driver.connect()
-    const {body: {id}} = driver.sent().find(({type}) => type === 'login')
-    driver.feed({type: 'error', body: {id, code: ErrorCode.codeWrong, name: 'codeWrong', retry: 'never', text: 'it was used'}})
-    assert.equal(driver.result('connect'), 'codeWrong')
-    assert.equal(driver.watched.get('connect').result.error.retry, 'never')
-    assert.deepEqual([driver.machine.state, driver.machine.nextDeadline], ['closed', Infinity])
-  }
+test('[AC17] a code that is wrong ends the client', () => {
+  const driver = comingWith()
+  driver.connect()
+  const {body: {id}} = driver.sent().find(({type}) => type === 'login')
+  driver.feed({type: 'error', body: {id, code: ErrorCode.codeWrong, name: 'codeWrong', retry: 'never', text: 'it was used'}})
+  assert.equal(driver.result('connect'), 'codeWrong')
+  assert.equal(driver.watched.get('connect').result.error.retry, 'never')
+  assert.deepEqual([driver.machine.state, driver.machine.nextDeadline], ['closed', Infinity])
 })
 
 test('[AC17] a code that is lost with its link before the welcome is sent again', () => {
-  const driver = comingWith({retriesFirstConnect: true})
+  const driver = comingWith()
   driver.connect()
   driver.sent()
   driver.cut()

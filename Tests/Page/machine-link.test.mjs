@@ -92,7 +92,7 @@ test('[AC1, AC8] a refused first login is the end; later an expired token is tri
 })
 
 test('[ER5] a login that is refused for a time is tried again after it, not before', () => {
-  const driver = new MachineDriver({retriesFirstConnect: true})
+  const driver = new MachineDriver()
   driver.connect()
   for (let round = 0; round < 3; round++) {
     const {body: {id}} = driver.sent().findLast(({type}) => type === 'login')
@@ -171,23 +171,31 @@ test('wakeUp tries at once, or probes a link that may be dead', () => {
   assert.equal(driver.machine.state, 'live')
   driver.machine.wakeUp(driver.now)
   driver.advance(2_000)
-  assert.equal(driver.machine.linkState.reason?.kind, 'relaySilent')
+  assert.equal(driver.machine.linkState.reason.kind, 'relaySilent')
 })
 
-test('an attempt to link up and log in has its time; a first one that fails is the end unless it is to be tried again', () => {
-  const once = new MachineDriver()
-  once.connect()
-  once.advance(10_000)
-  assert.equal(once.result('connect'), 'timedOut')
-  assert.equal(once.machine.state, 'closed')
-  const again = new MachineDriver({retriesFirstConnect: true})
+test('an attempt to link up and log in has its time; who waits for a connection is told of one that fails, and the client goes on', () => {
+  const slow = new MachineDriver()
+  slow.connect()
+  slow.advance(10_000)
+  assert.equal(slow.result('connect'), 'timedOut')
+  assert.ok(['waiting', 'connecting'].includes(slow.machine.state))
+  const again = new MachineDriver()
   again.connect()
   again.cut('nobody there')
+  assert.equal(again.result('connect'), 'connectFailed')
   assert.equal(again.machine.linkState.reason.text, 'nobody there')
+  // Who asks for a connection while the client waits has the next attempt at once.
   again.advance(0)
   again.open()
+  again.cut('nobody there')
+  again.machine.connect(again.watch('second'), again.now)
+  again.machine.connect(again.watch('third'), again.now)
+  again.open()
   again.logIn()
-  assert.equal(again.result('connect'), 'done')
+  assert.deepEqual([again.result('second'), again.result('third')], ['done', 'done'])
+  again.machine.connect(again.watch('fourth'), again.now)
+  assert.equal(again.result('fourth'), 'done')
 })
 
 test('what a link that was given up still says is not heard', () => {
@@ -250,22 +258,35 @@ test('[SE12] a close gives up the packets that wait after 2 s, without a link at
   }
 })
 
-test('an app that does not read is told, and the client comes back when it has read half', () => {
-  const driver = new MachineDriver({eventsCountMax: 10})
+test('a client that pauses because too much is unread says so, and comes back where it stood when it is told to', () => {
+  const driver = new MachineDriver()
   driver.logIn()
   driver.subscribe()
   driver.feed(bob)
   for (let offset = 1; offset <= 11; offset++) driver.feed(deliver(offset, 'x'))
-  assert.equal(driver.machine.state, 'paused')
-  for (let count = 0; driver.machine.state === 'paused'; count++) {
-    assert.ok(count < 20)
-    driver.told.push(driver.machine.nextEvent(driver.now))
-  }
+  driver.machine.pause(10, 11, driver.now)
+  assert.deepEqual([driver.machine.state, driver.machine.nextDeadline], ['paused', Infinity])
+  driver.machine.goOn(driver.now)
   driver.open()
   const login = driver.logIn({resumed: true})
   assert.deepEqual(plain(login.resume.seen), {lesson: [driver.machine.messages.positions.get('lesson').offset, 1000, 1]})
   const reason = driver.events('link').find(({state}) => state === 'paused').reason
   assert.deepEqual(reason, {kind: 'eventsNotRead', limit: 10, waiting: 11})
+})
+
+test('[HB2, HB3] a client whose readers hold the relay back is heard of, and judges nobody, until it reads on', () => {
+  const driver = new MachineDriver()
+  driver.logIn()
+  driver.pong()
+  driver.machine.isHeldBack = true
+  for (let round = 0; round < 10; round++) {
+    driver.advance(5_000)
+    assert.deepEqual(driver.sent().map(({type}) => type), ['ping'])
+  }
+  assert.equal(driver.machine.state, 'live')
+  driver.machine.isHeldBack = false
+  driver.advance(10_000)
+  assert.ok(driver.events('link').some(({reason}) => reason?.kind === 'relaySilent'))
 })
 
 test('a relay that asks and does not read is given up', () => {

@@ -372,7 +372,7 @@ test('[BL8] a drawing above one message leaves in parts, with three quarters of 
 })
 
 test('[BL8] without a link more large drawings wait than a relay takes at once, as many as there is room for, and leave in their order', () => {
-  const driver = new MachineDriver({retriesFirstConnect: true, unsentBytesMax: 1_000})
+  const driver = new MachineDriver({unsentBytesMax: 1_000})
   driver.connect()
   driver.machine.limits = {...driver.machine.limits, messageBytesMax: 100}
   driver.cut('offline')

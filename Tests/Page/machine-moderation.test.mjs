@@ -146,7 +146,7 @@ test('[AC10–AC14, AC18, AC19] what a moderator asks for, and what is wrong wit
   await moderation.endSession({of: 'anna'})
   await moderation.endSession({of: 'anna', reason: 'é'.repeat(128)})
   await moderation.ban('anna')
-  await moderation.ban('anna', {forMs: 1_000})
+  await moderation.ban('anna', {for: 1_000})
   await moderation.unban('anna')
   await moderation.forget({user: 'anna'})
   await moderation.forget({user: 'anna', withRecords: true})

@@ -10,14 +10,14 @@ const isEnd = ({type, state}) => type === 'link' && state === 'closed'
 on({}, '[AC6, AC10] a pupil is made a reader and draws no more, until what its key gives counts again', async ({connect}) => {
   const host = await connect('host')
   const anna = await connect('anna', {key: 'join'})
-  await anna.send('x', {to: 'lesson'}).value
+  await anna.channel('lesson').send('x').accepted
   await host.moderation.setRole('reader', {of: 'anna'})
   const change = await anna.seen.until(({type}) => type === 'accessChanged')
   assert.deepEqual([change.by, change.access.role, anna.access.role], ['host', 'reader', 'reader'])
-  await assert.rejects(anna.send('x', {to: 'lesson'}).value, {name: 'notPermitted'})
+  await assert.rejects(anna.channel('lesson').send('x').accepted, {name: 'notPermitted'})
   await host.moderation.setRole(undefined, {of: 'anna'})
   await anna.seen.until(({type, access}) => type === 'accessChanged' && access.role === 'editor')
-  await anna.send('x', {to: 'lesson'}).value
+  await anna.channel('lesson').send('x').accepted
   await assert.rejects(host.moderation.setRole('reader', {of: 'host'}), {name: 'notPermitted'})
   await assert.rejects(host.moderation.setRole('moderator', {of: 'anna'}), {name: 'badRequest'})
   for (const ask of [
@@ -32,18 +32,18 @@ on({}, '[AC6, AC10] a pupil is made a reader and draws no more, until what its k
 on({}, '[AC11, BL10] a board that is open for editing is everybody\'s who may draw, until it is closed', async ({connect}) => {
   const host = await connect('host')
   const anna = await connect('anna', {key: 'join'})
-  await host.send('host', {to: 'lesson', retainedAs: 'a'}).stored
-  await anna.subscribe('lesson')
-  await assert.rejects(anna.send('anna', {to: 'lesson', retainedAs: 'a'}).accepted, {name: 'notPermitted'})
+  await host.channel('lesson').board.put('a', 'host').stored
+  await anna.channel('lesson').open({from: 'now'})
+  await assert.rejects(anna.channel('lesson').board.put('a', 'anna').accepted, {name: 'notPermitted'})
   await host.moderation.openEditing('lesson')
   await anna.seen.until(({type, mode, isOn}) => type === 'channelMode' && mode === 'openEditing' && isOn)
-  assert.deepEqual([...anna.modes({message: 'lesson'})], ['openEditing'])
-  await anna.send('anna', {to: 'lesson', retainedAs: 'a'}).stored
-  await host.send('host', {to: 'lesson', retainedAs: 'a'}).stored
+  assert.deepEqual([...anna.channel('lesson').modes], ['openEditing'])
+  await anna.channel('lesson').board.put('a', 'anna').stored
+  await host.channel('lesson').board.put('a', 'host').stored
   await host.moderation.closeEditing('lesson')
   await anna.seen.until(({type, isOn}) => type === 'channelMode' && !isOn)
-  assert.equal(anna.modes({message: 'lesson'}).size, 0)
-  await assert.rejects(anna.send('anna', {to: 'lesson', retainedAs: 'a'}).accepted, {name: 'notPermitted'})
+  assert.equal(anna.channel('lesson').modes.size, 0)
+  await assert.rejects(anna.channel('lesson').board.put('a', 'anna').accepted, {name: 'notPermitted'})
 })
 
 on({}, '[AC11, AC7] a frozen lesson is only looked at: topics are left, who comes or comes back is told, and it is over when it is over',
@@ -51,20 +51,20 @@ on({}, '[AC11, AC7] a frozen lesson is only looked at: topics are left, who come
   const between = await proxy(dice)
   const host = await connect('host')
   const anna = await connect('anna', {key: 'join', port: between.port, random: () => 0})
-  await anna.subscribe('lesson')
-  const stream = await anna.join('lesson')
-  await stream.joinTopic('points')
+  await anna.channel('lesson').open({from: 'now'})
+  const points = anna.channel('lesson').topic('points')
+  const pen = await points.startPublishing()
   await host.moderation.freeze('lesson')
   const refused = await anna.seen.until(({type}) => type === 'refused')
   assert.deepEqual([refused.topic, refused.error.name], ['points', 'notPermitted'])
-  assert.deepEqual(anna.seen.of('channelMode').map(({channel, isOn, by}) => [channel.kind, isOn, by]).sort(),
-      [['message', true, 'host'], ['stream', true, 'host']])
-  assert.throws(() => stream.send('x', {topic: 'points'}), {name: 'topicNotJoined'})
-  await assert.rejects(anna.send('x', {to: 'lesson'}).value, {name: 'notPermitted'})
-  await host.send('x', {to: 'lesson'}).value
+  assert.deepEqual(anna.seen.of('channelMode').map(({channel, isOn, by}) => [channel, isOn, by]), [['lesson', true, 'host']])
+  assert.equal(pen.isOpen, false)
+  assert.throws(() => pen.send('x'), {name: 'topicNotJoined'})
+  await assert.rejects(anna.channel('lesson').send('x').accepted, {name: 'notPermitted'})
+  await host.channel('lesson').send('x').accepted
 
   const late = await connect('late', {key: 'join'})
-  await late.subscribe('lesson')
+  await late.channel('lesson').open({from: 'now'})
   assert.deepEqual(late.seen.of('channelMode').map(({isOn, by}) => [isOn, by]), [[true, undefined]])
   // It ends while she is away.
   between.holds = true
@@ -74,19 +74,19 @@ on({}, '[AC11, AC7] a frozen lesson is only looked at: topics are left, who come
   between.holds = false
   between.cutAll()
   await anna.seen.until(({type, state, resumed}) => type === 'link' && state === 'connected' && resumed)
-  await anna.seen.until(({type, isOn, channel}) => type === 'channelMode' && !isOn && channel.kind === 'stream')
-  assert.deepEqual(anna.seen.of('channelMode').slice(told).map(({channel, isOn, by}) => [channel.kind, isOn, by]),
-      [['message', false, undefined], ['stream', false, undefined]])
-  await stream.joinTopic('points')
-  await anna.send('x', {to: 'lesson'}).value
+  await anna.seen.until(({type, isOn}) => type === 'channelMode' && !isOn)
+  assert.deepEqual(anna.seen.of('channelMode').slice(told).map(({channel, isOn, by}) => [channel, isOn, by]),
+      [['lesson', false, undefined]])
+  await points.startPublishing()
+  await anna.channel('lesson').send('x').accepted
 })
 
 on({isKept: true}, '[AC18] a moderator removes what one user drew on a board: readers see it go, and others\' stays', async ({connect}) => {
   const host = await connect('host')
   const [anna, bob] = [await connect('anna', {key: 'join'}), await connect('bob', {key: 'join'})]
-  await anna.send('one', {to: 'lesson', retainedAs: 's1'}).stored
-  await bob.send('two', {to: 'lesson', retainedAs: 's2'}).stored
-  await bob.subscribe('lesson')
+  await anna.channel('lesson').board.put('s1', 'one').stored
+  await bob.channel('lesson').board.put('s2', 'two').stored
+  await bob.channel('lesson').open({from: 'now'})
   await assert.rejects(anna.moderation.removeRecords({of: 'bob', from: 'lesson'}), {name: 'notPermitted'})
   await assert.rejects(host.moderation.removeRecords({of: 'anna', from: 'nowhere'}), {name: 'boardNotFound'})
   assert.equal(await host.moderation.removeRecords({of: 'anna', from: 'lesson'}), 1)
@@ -98,29 +98,33 @@ on({isKept: true}, '[AC19] a moderator ends a channel: everybody is out of both 
     async ({connect}) => {
   const host = await connect('host')
   const anna = await connect('anna', {key: 'join'})
-  await anna.send('one', {to: 'lesson', retainedAs: 's1'}).stored
-  await anna.subscribe('lesson')
-  await anna.join('lesson')
-  await anna.metadata({message: 'lesson'}).set({title: 'Ink'})
+  await anna.channel('lesson').board.put('s1', 'one').stored
+  await anna.channel('lesson').open({from: 'now'})
+  const [points, readers] = [anna.channel('lesson').topic('points'), []]
+  await points.follow()
+  for (const reader of [points.packets(), anna.channel('lesson').messages()]) {
+    readers.push(assert.rejects(reader.next(), {name: 'channelEnded'}))
+  }
+  await anna.channel('lesson').metadata.set({title: 'Ink'})
   await assert.rejects(anna.moderation.endChannel('lesson'), {name: 'notPermitted'})
   await host.moderation.endChannel('lesson', {reason: 'the lesson is over'})
-  const isRefused = ({type, subject}) => type === 'refused' && subject === 'channel'
-  for (const kind of ['message', 'stream']) {
-    const {error} = await anna.seen.until(event => isRefused(event) && event.channel.kind === kind)
+  await Promise.all(readers)
+  for (const wanted of ['channel', 'topics']) {
+    const {error} = await anna.seen.until(({type, subject}) => type === 'refused' && subject === wanted)
     assert.deepEqual([error.name, error.message], ['channelEnded', 'the lesson is over'])
   }
   assert.deepEqual(await host.boards(), [])
-  assert.deepEqual([...(await anna.metadata({message: 'lesson'}).get()).items], [])
-  await anna.subscribe('lesson', {since: 'beginning'})
-  assert.equal((await anna.send('two', {to: 'lesson'}).value).offset, 1)
+  assert.deepEqual([...(await anna.channel('lesson').metadata.get()).items], [])
+  await anna.channel('lesson').open()
+  assert.equal(await anna.channel('lesson').send('two').accepted, 1)
 })
 
 on({}, '[AC16] a moderator sees who is there and what happens; a pupil does not', async ({connect}) => {
   const host = await connect('host')
   const anna = await connect('anna', {key: 'join', description: 'a tablet'})
-  await host.subscribe('lesson')
+  await host.channel('lesson').open({from: 'now'})
   const before = await host.moderation.status()
-  await anna.send('x', {to: 'lesson'}).value
+  await anna.channel('lesson').send('x').accepted
   const {users, counters, sessions, uptimeMs} = await host.moderation.status({limit: 1})
   assert.deepEqual(users.map(({user, client, away, peer}) => [user, client, away, /^127\.0\.0\.1:\d+$/.test(peer)]),
       [['anna', 'a tablet', false, true]])
@@ -145,10 +149,10 @@ on({isKept: true},
   await assert.rejects(host.moderation.endSession({of: 'anna'}), {name: 'userOffline'})
 
   const second = await connect('anna', pupil)
-  await second.metadata({user: 'anna'}).set({color: 'red'})
-  await host.moderation.ban('anna', {forMs: 3_600_000})
+  await second.person('anna').metadata.set({color: 'red'})
+  await host.moderation.ban('anna', {for: 3_600_000})
   assert.deepEqual((await second.seen.until(isEnd)).reason.code, 310)
-  await assert.rejects(host.moderation.ban('anna', {forMs: 999}), {name: 'badRequest', limit: 1_000})
+  await assert.rejects(host.moderation.ban('anna', {for: 999}), {name: 'badRequest', limit: 1_000})
   await assert.rejects(host.moderation.ban('host'), {name: 'notPermitted'})
   await host.moderation.ban('bob')
   await daemon.restart()
@@ -165,28 +169,28 @@ on({isKept: true},
   await assert.rejects(connect('anna', {key: 'join'}), {name: 'userIDTaken'})
   await host.moderation.forget({user: 'anna'})
   await connect('anna', {key: 'join'})
-  assert.deepEqual(plain((await host.metadata({user: 'anna'}).get()).items), [])
+  assert.deepEqual(plain((await host.person('anna').metadata.get()).items), [])
 })
 
 on({isKept: true}, '[BL10] a record is replaced and removed by who wrote it, and by who may clear; by others not, small or large',
     async ({connect}) => {
   const host = await connect('host')
   const [anna, bob] = [await connect('anna', {key: 'join'}), await connect('bob', {key: 'join'})]
-  await host.subscribe('lesson')
-  await anna.send('one', {to: 'lesson', retainedAs: 's1'}).stored
+  await host.channel('lesson').open({from: 'now'})
+  await anna.channel('lesson').board.put('s1', 'one').stored
   const large = 'x'.repeat(100_000)
   for (const receipt of [
-    bob.send('two', {to: 'lesson', retainedAs: 's1'}), bob.send({removing: 's1', from: 'lesson'}),
-        bob.sendLarge(large, {to: 'lesson', key: 's1', retain: true}),
+    bob.channel('lesson').board.put('s1', 'two'), bob.channel('lesson').board.remove('s1'),
+        bob.channel('lesson').board.put('s1', large),
   ]) {
     await assert.rejects(receipt.accepted, {name: 'notPermitted'})
     await assert.rejects(receipt.stored, {name: 'notPermitted'})
   }
   assert.deepEqual(bob.unsent, {messages: 0, packets: 0, bytes: 0, unstored: 0, unkept: 0})
-  await anna.send('three', {to: 'lesson', retainedAs: 's1'}).stored
-  await host.send({removing: 's1', from: 'lesson'}).stored
-  await bob.sendLarge(large, {to: 'lesson', key: 's1', retain: true}).stored
+  await anna.channel('lesson').board.put('s1', 'three').stored
+  await host.channel('lesson').board.remove('s1').stored
+  await bob.channel('lesson').board.put('s1', large).stored
   await host.seen.until(({key, payload}) => key === 's1' && payload.length === 100_000)
   assert.deepEqual(host.seen.messages.map(({sender, payload}) => [sender, payload.slice(0, 5)]),
-      [['anna', 'one'], ['anna', 'three'], ['bob', 'xxxxx']])
+      [['anna', 'one'], ['anna', 'three'], ['host', ''], ['bob', 'xxxxx']])
 })

@@ -39,7 +39,7 @@ test('[MS9, BL2] after a reload what was sent is asked for under its numbers, th
 
 test('a reload with nothing sent draws an instance of its own', () => {
   const storage = new MemoryStorage()
-  const first = driverWith(storage, {retriesFirstConnect: true})
+  const first = driverWith(storage)
   first.connect()
   first.cut('offline')
   first.retain('a')
@@ -64,7 +64,7 @@ for (const [name, change] of [['more than 10 minutes later', () => (wall += 600_
     second.connect()
     second.logIn({forgotten: true})
     assert.deepEqual(published(second).map(([, key]) => key), ['b'])
-    await assert.rejects(second.machine.queue.takenUp[0].receipt.stored, {name: 'outcomeUnknown'})
+    await assert.rejects(second.machine.queue.takenUp[0].pendings.stored.promise, {name: 'outcomeUnknown'})
     assert.equal(storage.length, 2)
   })
 }
@@ -86,7 +86,7 @@ test('[BL8] of a large drawing the last part is asked for, if it had been sent; 
 
 /** A client object on a storage that has not reached its relay. */
 function offline(storage, settings) {
-  const driver = driverWith(storage, {retriesFirstConnect: true, ...settings})
+  const driver = driverWith(storage, settings)
   driver.connect()
   driver.cut('offline')
   return driver
@@ -140,8 +140,8 @@ test('[MS9] sent by two instances: one goes on with its numbers, of the other no
   assert.equal(third.logIn().instance, '00000000000000bb')
   assert.deepEqual(published(third)[0], [1, 'b'])
   const [lost] = third.machine.queue.takenUp.filter(({key}) => key === 'a')
-  await assert.rejects(lost.receipt.stored, {name: 'outcomeUnknown'})
-  await assert.rejects(lost.receipt.accepted, {name: 'outcomeUnknown'})
+  await assert.rejects(lost.pendings.stored.promise, {name: 'outcomeUnknown'})
+  await assert.rejects(lost.pendings.accepted.promise, {name: 'outcomeUnknown'})
   assert.deepEqual(keys(offline(storage)).sort(), ['b', 'unsent'], 'it was told, and is not kept for longer')
 })
 
@@ -214,6 +214,8 @@ test('[SE2, AC3] the client secret is kept by address and user', async () => {
   const link = () => ({send() {}, close() {}, bufferedBytes: 0})
   const secretOf = (user, scope) => {
     const client = new RelayClient(link, user, {storage, scope})
+    assert.equal(client.machine.settings.secret, undefined, 'making a client reads nothing')
+    assert.match(client.device, /^[0-9a-f]{16}$/)
     client.close()
     return client.machine.settings.secret
   }

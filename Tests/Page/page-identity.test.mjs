@@ -154,11 +154,14 @@ test('[AC17] a code does not stay in the address; what it is good for is kept, a
   const asked = []
   class Client {
     constructor(_, user, options) {
-      Object.assign(this, {user: user ?? 'anna', ready: Client.answer})
+      this.user = user ?? 'anna'
       asked.push(user, options)
     }
-    presence() {
-      return {states: async user => ({name: `Called ${user}`})}
+    async connect() {
+      await Client.answer
+    }
+    channel() {
+      return {presence: {states: async user => ({name: `Called ${user}`})}}
     }
     async close() {
       asked.push('closed')

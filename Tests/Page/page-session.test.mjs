@@ -26,8 +26,7 @@ class PlayedClient {
   restored = []
   sent = []
   asked = []
-  handlers = new Map()
-  linkState = {state: 'connected'}
+  link = {state: 'connected'}
   access = {rights: () => new Set(['publish'])}
 
   constructor(address, user, options) {
@@ -35,25 +34,27 @@ class PlayedClient {
     PlayedClient.last = this
     this.restored = PlayedClient.kept ?? []
   }
-  on(type, handle) {
-    this.handlers.set(type, handle)
+  async* events() {}
+  channel() { return this }
+  board = this
+  get presence() {
+    return {set: async states => void this.states.push(states), async* members() {}}
   }
-  say(type, event) {
-    this.handlers.get(type)(event)
-  }
-  put(what) {
+  hand(what) {
     const [accepted, stored] = [deferred(), deferred()]
     this.sent.push({...what, accepted, stored})
     return {accepted: accepted.promise, stored: stored.promise}
   }
-  send({removing}) {
-    return this.put({key: removing})
+  put(key, payload) {
+    return this.hand({key, payload})
   }
-  sendLarge(payload, {key}) {
-    return this.put({key, payload})
+  remove(key) {
+    return this.hand({key})
   }
-  sendChanges(changes) {
-    return this.put({changes})
+  batch(make) {
+    const changes = []
+    make({put: (key, payload) => changes.push({key, payload}), remove: key => changes.push({key, isRemoval: true})})
+    return this.hand({changes})
   }
   answer(type) {
     const answer = deferred()
@@ -62,20 +63,17 @@ class PlayedClient {
   }
   device = 'aa'
   states = []
-  presence() {
-    return {setStates: async states => void this.states.push(states), removeStates: async keys => void this.states.push(keys)}
+  upToDate() {
+    return this.answer('upToDate')
   }
-  barrier() {
-    return this.answer('barrier')
+  open() {
+    return this.answer('open')
   }
-  subscribe() {
-    return this.answer('subscribe')
-  }
-  join() {
-    return this.answer('join')
+  topic(name) {
+    return {follow: () => this.answer(`follow ${name}`), startPublishing: () => this.answer(`publish ${name}`)}
   }
   async close() {
-    this.linkState = {state: 'closed'}
+    this.link = {state: 'closed'}
   }
   wakeUp() {}
   get keys() {
@@ -96,6 +94,7 @@ function page({kept, isReading = false} = {}) {
       changed: () => {}, failed: error => told.push(error.name)})
   session.connect('me')
   const client = PlayedClient.last
+  client.say = (type, event) => client === session.client && session.take({type, ...event})
   const heard = (key, offset, payload, sender = 'bob') =>
     client.say('message', {channel: 'lesson', isRetained: true, isRemoval: payload === undefined, key, offset, sender, customType: 'stroke', payload: payload ?? ''})
   const caughtUp = (head = 0) => client.say('caughtUp', {channel: 'lesson', head})
@@ -227,12 +226,13 @@ test('[SE8] as another user the page goes on: what was not sent is sent, what wa
   const {session, client, shown, heard, told} = page()
   heard('old', 1, payloadOf('old'))
   session.write('mine', stroke('mine'))
-  client.linkState = {state: 'closed'}
+  client.link = {state: 'closed'}
   client.sent[0].stored.reject(unknown)
   await turn()
   PlayedClient.kept = []
   session.connect('other')
   const next = PlayedClient.last
+  next.say = (type, event) => session.take({type, ...event})
   assert.deepEqual([next.user, next.keys, shown()], ['other', ['mine'], ['mine']])
   heard('late', 2, payloadOf('late'))
   assert.deepEqual(shown(), ['mine'])
@@ -247,20 +247,21 @@ test('the board is asked for until there is an answer, however often the link en
   await turn()
   client.asked[1].reject(unknown)
   await turn()
-  assert.deepEqual([client.asked.map(({type}) => type), told], [['subscribe', 'join', 'subscribe', 'join'], []])
-  client.asked[2].reject(new RelayError(ErrorCode.notPermitted, 'no'))
+  const both = ['follow points', 'follow cursors']
+  assert.deepEqual([client.asked.map(({type}) => type), told], [['open', ...both, 'open', ...both], []])
+  client.asked[3].reject(new RelayError(ErrorCode.notPermitted, 'no'))
   await turn()
-  assert.deepEqual([client.asked.length, told], [4, ['notPermitted']])
+  assert.deepEqual([client.asked.length, told], [6, ['notPermitted']])
 })
 
 test('[AC11] nobody is told of live points that a freeze refuses; of the rest everybody is', () => {
   const {client, told} = page()
   const error = new RelayError(ErrorCode.notPermitted, 'no')
-  client.say('refused', {subject: 'packet', channel: {kind: 'stream', channel: 'lesson'}, topic: 'points', error})
+  client.say('refused', {subject: 'packet', channel: 'lesson', topic: 'points', error})
   client.say('refused', {subject: 'packet', error})
-  client.say('refused', {subject: 'publishedTopic', channel: {kind: 'stream', channel: 'lesson'}, topic: 'cursors', error})
+  client.say('refused', {subject: 'publishedTopic', channel: 'lesson', topic: 'cursors', error})
   assert.deepEqual(told, [])
-  client.say('refused', {subject: 'channel', channel: {kind: 'message', channel: 'lesson'}, error})
+  client.say('refused', {subject: 'channel', channel: 'lesson', error})
   assert.deepEqual(told, ['notPermitted'])
 })
 
@@ -294,11 +295,11 @@ test('a text that others moved while it was written stays where they put it; one
 test('[AC11] while drawing is paused the page says so, to a guest who only looks on and to a host who still draws', () => {
   const {session, client} = page()
   assert.equal(session.standing, undefined)
-  client.say('channelMode', {channel: {kind: 'message', channel: 'lesson'}, mode: 'frozen', isOn: true, by: 'host'})
+  client.say('channelMode', {channel: 'lesson', mode: 'frozen', isOn: true, by: 'host'})
   assert.equal(session.standing, 'The host has paused drawing')
   client.access = {rights: () => new Set(['publish', 'clear'])}
   assert.deepEqual([session.mayDraw, session.standing], [true, 'Drawing is paused for guests'])
-  client.say('channelMode', {channel: {kind: 'message', channel: 'lesson'}, mode: 'frozen', isOn: false, by: 'host'})
+  client.say('channelMode', {channel: 'lesson', mode: 'frozen', isOn: false, by: 'host'})
   assert.equal(session.standing, undefined)
   client.access = {rights: () => new Set(['subscribe'])}
   assert.equal(session.standing, 'View only')
@@ -308,19 +309,18 @@ test('[AC19] a board that has ended is told once, also to a page that was away; 
   const {session, client, told} = page()
   let ends = 0
   session.changed = what => void (ends += what === 'ended' ? 1 : 0)
-  const refuse = (kind, code) =>
-    client.say('refused', {subject: 'channel', channel: {kind, channel: 'lesson'}, error: new RelayError(code, 'why')})
-  refuse('stream', ErrorCode.channelEnded)
-  refuse('message', ErrorCode.channelEnded)
+  const refuse = (subject, code) => client.say('refused', {subject, channel: 'lesson', error: new RelayError(code, 'why')})
+  refuse('topics', ErrorCode.channelEnded)
+  refuse('channel', ErrorCode.channelEnded)
   assert.deepEqual([ends, told], [1, []])
-  refuse('message', ErrorCode.notPermitted)
+  refuse('channel', ErrorCode.notPermitted)
   assert.deepEqual([ends, told], [1, ['notPermitted']])
   for (const [rights, code, count] of [
     ['subscribe', ErrorCode.outcomeUnknown, 1], ['subscribe', ErrorCode.notSubscribed, 2], ['publish', ErrorCode.notSubscribed, 2],
   ]) {
     client.access = {rights: () => new Set([rights])}
     client.say('link', {state: 'connected', resumed: true})
-    client.asked.findLast(({type}) => type === 'barrier').reject(new RelayError(code, 'why'))
+    client.asked.findLast(({type}) => type === 'upToDate').reject(new RelayError(code, 'why'))
     await new Promise(setImmediate)
     assert.equal(ends, count, `${rights} ${code}`)
   }
@@ -343,14 +343,14 @@ test('[AC16] the key with which a host invites is the one that the relay has now
   assert.equal(await ends(({resolve}) => resolve('new')), false, 'nothing is new')
   assert.equal(await ends(({reject}) => reject(unknown)), false)
   assert.deepEqual(session.credential, {key: 'own', guestKey: 'new'})
-  client.linkState = {state: 'waiting'}
+  client.link = {state: 'waiting'}
   assert.equal(await session.renewGuestKey(), false, 'without a link nobody waits for an answer')
 })
 
 test('[PR8] a person’s other device gives both a new name, and does not make one that is looked at go away', () => {
   const {session, client} = page()
-  const event = {channel: {kind: 'message', channel: 'lesson'}, kind: 'stateChanged', user: 'me', removed: []}
-  const told = set => client.say('presence', {...event, set})
+  const told = set => session.present(new Map([['me', {user: 'me', states: {...session.members.get('me'), ...set}}]]))
+  told({name: 'Me'})
   const said = () => client.states.splice(0)
   said()
   told({name: 'Another'})
@@ -382,7 +382,9 @@ test('[ST12] when one of two devices of a person leaves the points, what the oth
   draw('cc')
   client.say('topics', {channel: 'lesson', kind: 'left', publishers: [{topic: 'points', user: 'bob', device: 'bb', meta: ''}]})
   assert.deepEqual([...session.live.strokes.keys()], ['by-cc'])
-  client.say('presence', {channel: {kind: 'message', channel: 'lesson'}, kind: 'left', user: 'bob'})
+  session.present(new Map([['bob', {user: 'bob', states: {}}]]))
+  assert.equal(session.live.strokes.size, 1)
+  session.present(new Map())
   assert.equal(session.live.strokes.size, 0)
 })
 

@@ -163,7 +163,7 @@ function play(driver, frame) {
       return machine.sendPacket({payload: content(frame.payload), channel: 'lesson', topic: 'points', slot: frame.slot,
           senderTime: frame.senderTime}, driver.now)
     case 'direct': return driver.sendDirect('direct', {payload: content(frame.payload), user: frame.user, customType: frame.customType})
-    case 'directReceived': return driver.readEvents()
+    case 'directReceived': return driver.acknowledge()
     case 'logout': return driver.close()
     case 'ping': return undefined
     default: {

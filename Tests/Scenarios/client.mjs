@@ -2,33 +2,34 @@
 import {createHash} from 'node:crypto'
 import {createInterface} from 'node:readline'
 import {ErrorCode, RelayClient} from '../../Sources/RelayPage/relay-client.js'
-import {example} from '../Page/support/examples.mjs'
 import {NodeWebSocket} from '../Page/support/web-socket.mjs'
 
-const {BoardRecords} = await example('board-records.js')
 globalThis.WebSocket ??= NodeWebSocket
 
 const say = (is, fields) => process.stdout.write(`${JSON.stringify({is, ...fields})}\n`)
 const bytesOf = payload => typeof payload === 'string' ? Buffer.from(payload) : Buffer.from(payload)
 const digest = payload => createHash('sha256').update(bytesOf(payload)).digest('hex')
 const markOf = payload => bytesOf(payload).subarray(0, 16).toString('latin1')
-const decoded = ({key, payload}) =>
-  payload === undefined ? {key, isRemoval: true} : {key, payload: new Uint8Array(Buffer.from(payload, 'base64'))}
+const decoded = payload => new Uint8Array(Buffer.from(payload, 'base64'))
 
 /** What became of a command. */
 const failed = id => error => error.code === ErrorCode.outcomeUnknown ? say('unknown', {id}) : say('refused', {id, code: error.code ?? 0})
 
 let client
-const boards = new Map(), streams = new Map()
+/** By channel and topic, where packets are published. */
+const publishers = new Map()
+/** A scenario lasts as long as it lasts. */
+const patient = {timeout: Infinity}
 
 const message = ({channel, sender, offset, epoch, key, isRetained, payload}) => say('message', {
   channel, user: sender, offset, epoch: [epoch.start, epoch.incarnation], ...(isRetained && {key}), size: bytesOf(payload).length,
   sha256: digest(payload), mark: markOf(payload),
 })
 
+/** Own records are told by their receipts. */
 const events = {
-  message,
-  board: ({messages}) => messages.forEach(message),
+  message: event => event.isOwn || message(event),
+  board: ({messages, isOwn}) => isOwn || messages.forEach(message),
   cleared: ({channel, offset}) => say('cleared', {channel, offset}),
   messagesMissed: ({channel, extent}) => extent === 'reset' ? say('reset', {channel}) : say('missed', {channel, ...extent}),
   packet: ({channel, topic, publisher, flow, sequence, payload}) =>
@@ -42,58 +43,59 @@ const events = {
   },
 }
 
-/** Tells how far a record, or a change set, has come, and shows it on the own board. */
-function follow({id, channel}, {accepted, stored}, changes) {
+async function tell() {
+  for await (const event of client.events()) events[event.type]?.(event)
+}
+
+/** Tells how far a record, or a batch, has come. */
+function follow(id, {accepted, stored}) {
   accepted.then(offset => say('accepted', {id, offset}), () => {})
-  stored.then(offset => {
-    const first = offset - changes.length + 1
-    changes.forEach(({key, payload}, at) => boards.get(channel)?.putOwn({key, payload, offset: first + at}))
-    say('stored', {id, offset})
-  }, failed(id))
+  stored.then(offset => say('stored', {id, offset}), failed(id))
 }
 
 const done = (id, promise) => promise.then(answer => say('done', {id, offset: answer?.offset}), failed(id))
 
 const commands = {
   start({address, user, secret, key, presenceTimeoutMs}) {
-    client = new RelayClient(`http://${address}/`, user, {secret, credential: key && {key}, presenceTimeoutMs, retriesFirstConnect: true})
-    for (const [type, handle] of Object.entries(events)) client.on(type, handle)
-    client.ready.catch(error => console.error(error))
+    client = new RelayClient(`http://${address}/`, user, {secret, credential: key && {key}, presenceTimeout: presenceTimeoutMs})
+    tell()
+    client.connect().catch(error => console.error(error))
   },
   subscribe({id, channel, since}) {
-    if (since === 'beginning') boards.set(channel, new BoardRecords(client, channel, () => {}))
-    done(id, client.subscribe(channel, {features: ['messages'], since: since === 'beginning' ? since : undefined}))
+    done(id, client.channel(channel).open({parts: ['messages'], from: since === 'beginning' ? 'board' : 'now', ...patient}))
   },
   publish({id, channel, key, payload}) {
-    const bytes = new Uint8Array(Buffer.from(payload, 'base64'))
-    if (key !== undefined) return follow({id, channel}, client.sendLarge(bytes, {to: channel, key, retain: true}), [{key, payload: bytes}])
-    return client.send(bytes, {to: channel}).value.then(({offset}) => say('accepted', {id, offset}), failed(id))
+    const place = client.channel(channel)
+    if (key !== undefined) return follow(id, place.board.put(key, decoded(payload)))
+    return place.send(decoded(payload)).accepted.then(offset => say('accepted', {id, offset}), failed(id))
   },
   remove({id, channel, key}) {
-    follow({id, channel}, client.send({removing: key, from: channel}), [{key}])
+    follow(id, client.channel(channel).board.remove(key))
   },
   changes({id, channel, changes}) {
-    const all = changes.map(decoded)
-    follow({id, channel}, client.sendChanges(all, {to: channel}), all)
+    follow(id, client.channel(channel).board.batch(batch => {
+      for (const {key, payload} of changes) {
+        if (payload === undefined) batch.remove(key)
+        else batch.put(key, decoded(payload))
+      }
+    }))
   },
-  clear({id, channel}) { done(id, client.board(channel).clear()) },
-  undoClear({id, channel}) { done(id, client.board(channel).undoClear()) },
-  barrier({id, channel}) { done(id, client.barrier({channel})) },
-  board({id, channel}) {
-    const {records, clearedAt} = boards.get(channel)
-    const held = [...records].filter(([, {offset, payload}]) => payload !== undefined && offset > clearedAt)
-    say('board', {id, channel, records: held.map(([key, {offset, payload}]) => ({key, offset, sha256: digest(payload)}))})
+  clear({id, channel}) { done(id, client.channel(channel).board.clear(patient)) },
+  undoClear({id, channel}) { done(id, client.channel(channel).board.undoClear(patient)) },
+  barrier({id, channel}) { done(id, client.channel(channel).upToDate(patient)) },
+  async board({id, channel}) {
+    const records = await client.channel(channel).board.records(patient)
+    say('board', {id, channel, records: [...records.values()].map(({key, offset, payload}) => ({key, offset, sha256: digest(payload)}))})
   },
-  joinTopic({channel, topic}) { joined(channel).then(stream => stream.joinTopic(topic)).catch(console.error) },
-  subscribeTopic({channel, topic}) { joined(channel).then(stream => stream.subscribeTopic(topic)).catch(console.error) },
+  joinTopic({channel, topic}) {
+    const publisher = client.channel(channel).topic(topic).startPublishing(patient)
+    publishers.set(`${channel} ${topic}`, publisher)
+    publisher.catch(console.error)
+  },
+  subscribeTopic({channel, topic}) { client.channel(channel).topic(topic).follow(patient).catch(console.error) },
   packet({channel, topic, payload, slot}) {
-    joined(channel).then(stream => stream.send(new Uint8Array(Buffer.from(payload, 'base64')), {topic, slot})).catch(() => {})
+    publishers.get(`${channel} ${topic}`)?.then(publisher => publisher.send(decoded(payload), {slot})).catch(() => {})
   },
-}
-
-function joined(channel) {
-  if (!streams.has(channel)) streams.set(channel, client.join(channel, {features: []}))
-  return streams.get(channel)
 }
 
 const lines = createInterface({input: process.stdin})

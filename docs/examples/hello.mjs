@@ -14,9 +14,12 @@ const overTCP = ({opened, received, ended}) => {
   socket.on('data', received)
   socket.on('error', error => ended(error.message))
   socket.on('close', () => ended('the connection is closed'))
-  return {send: bytes => socket.write(bytes), get bufferedBytes() { return socket.writableLength }, close: () => socket.destroy()}
+  return {
+    send: bytes => socket.write(bytes), get bufferedBytes() { return socket.writableLength }, close: () => socket.destroy(),
+    pause: () => socket.pause(), resume: () => socket.resume(),
+  }
 }
 
-const client = await RelayClient.connect(overTCP, 'bob', {credential: {key: 'c4tnapx5e2qzt6mlw7rbd3kvfy'}, secret})
-await client.send('hello from Node', {to: 'lesson'}).value
-await client.close()
+await RelayClient.withClient(overTCP, 'bob', {credential: {key: 'c4tnapx5e2qzt6mlw7rbd3kvfy'}, secret}, async client => {
+  await client.channel('lesson').send('hello from Node').accepted
+})

@@ -25,7 +25,7 @@ export class Channels {
 
   directDeliver({sender, time, customType, payload, text, delivery}) {
     const event = {type: 'direct', sender, wallMilliseconds: time, customType, payload: contentOf(payload, text)}
-    this.machine.unread.emit(event, undefined, delivery)
+    this.machine.unread.emit({...event, acknowledgement: {delivery, attempt: this.machine.attempt}})
   }
 
   accessExpiring({inMs}) {

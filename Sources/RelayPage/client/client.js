@@ -1,280 +1,198 @@
 // The client that apps use.
-import {Board} from './board.js'
+import {Channel, Person} from './channel.js'
+import {ChannelState} from './channel-state.js'
 import {hexadecimal, keepSecret, keptSecret, tabsDevice} from './identity.js'
-import {channelID, channelKey, sorted} from './keys.js'
+import {channelKey} from './keys.js'
+import {Cell, Latest} from './latest.js'
 import {Limits} from './limits.js'
 import {credentialOf, webSocketTransport} from './links.js'
-import {Locks} from './locks.js'
+import {LockUses} from './locks.js'
 import {ClientMachine} from './machine.js'
-import {Metadata} from './metadata.js'
 import {Moderation} from './moderation.js'
+import {optionsOf, taken} from './options.js'
 import {Outbox} from './outbox.js'
 import {all} from './pages.js'
-import {ownerOf, waitingRequest} from './part.js'
-import {Pending} from './pending.js'
-import {Presence} from './presence.js'
-import {Sending} from './sending.js'
-import {StreamChannel} from './stream-channel.js'
+import {followRecords} from './sending.js'
+import {Shell} from './shell.js'
+import {Teller, emptyContents} from './telling.js'
 import {checkedName} from './text.js'
-/**
- * @import {ChannelID, ChannelReference, ClientEvent, ClientOptions, Credential, Epoch, Feature, LinkState, Message} from './types.js'
- * @import {MetadataReference, ReaderLimits, RestoredMessage, Since, Transport} from './types.js'
- */
+/** @import {Access} from './access.js' */
+/** @import {Events} from './events.js' */
+/** @import {BoardInfo, CallOptions, ClientEvent, ClientOptions, Credential, LinkState, ReaderLimits} from './types.js' */
+/** @import {ReaderOptions, RestoredRecord, Transport, Unsent} from './types.js' */
+
+const optionNames = ['storage', 'scope', 'secret', 'code', 'device', 'onlyDevice', 'credential', 'token', 'presenceTimeout', 'readerLimits',
+  'description', 'connectTimeout', 'unsentCountMax', 'unsentBytesMax', 'random', 'wallClock']
 
 /**
- * A client of a whiteboard relay.
- *
- * Every call takes its place in the one order before it returns; what comes back comes in one sequence, in the relay's order.
- * A broken link is made again by itself, with all that was subscribed; what was missed meanwhile is told.
+ * A client of a whiteboard relay: one device of one user. A broken link is made again by itself, with all that was open; what was missed
+ * meanwhile is told. Every call that sends takes its place in the one order before it returns.
  */
-export class RelayClient extends Sending {
+export class RelayClient extends Shell {
+  /** @type {Map<string, Channel>} */
+  handles = new Map()
+  lockUses = new LockUses()
+  teller = new Teller(this)
+  links = new Cell({state: 'idle'})
+  /** Metadata of users that is followed. @type {Map<string, Cell>} */
+  userContents = new Map()
+  receipts = 0
+  /** Problems that nobody has read, and how many more there were. */
+  problemsKept = []
+  problemsOmitted = 0
+  loggedAt = -Infinity
+
   /**
-   * Connects and logs in.
+   * No input or output: the first call that needs the relay connects.
    *
-   * @param {string|URL|Transport} address as the relay prints it, or a link to a board; its `#key=…` is the credential if the
-   *   options have none
+   * @param {string|URL|Transport} address as the relay prints it, or a link to a board; its `#key=…` is the credential
    * @param {string|undefined} user the user's id [NM1]; with the option `code` the relay tells it
    * @param {ClientOptions} [options]
-   * @throws {RelayError} `badName`; `connectFailed` or `timedOut` when the relay cannot be reached; a code of the relay's, such as
-   *   `codeWrong`
+   * @throws {RelayError|TypeError} `badName`; an option that there is not, an address that is none
    */
-  static async connect(address, user, options) {
-    const client = new RelayClient(address, user, options)
-    await client.ready
-    return client
-  }
-
-  /** As `connect`, for who wants to send before the first login: what is sent waits. */
-  constructor(address, user, {storage, scope, secret, wallClock, credential, code, device, ...settings} = {}) {
-    super()
+  constructor(address, user, options) {
+    const {storage, scope, secret, wallClock, credential, token, code, device, presenceTimeout, connectTimeout, ...settings} =
+      optionsOf('new RelayClient', options, optionNames)
     const isAddress = typeof address !== 'function'
-    if (isAddress) {
-      scope ??= new URL(address).host
-      credential ??= credentialOf(address)
-    }
-    const place = scope ?? 'relay'
+    const place = scope ?? (isAddress ? new URL(address).host : 'relay')
+    if (code === undefined) checkedName(user)
+    super(new ClientMachine({
+      description: 'relay-client.js', presenceTimeoutMs: presenceTimeout, connectTimeoutMs: connectTimeout ?? 10_000, ...settings,
+      ...code === undefined ? {user} : {code}, instance: hexadecimal(16),
+      credential: credential ?? (isAddress ? credentialOf(address) : undefined),
+    }), isAddress ? webSocketTransport(address) : address)
+    this.token = token
     const key = (what, user) => `boardrelay.${what}.${place}.${checkedName(user)}`
     const outbox = user => storage && new Outbox(storage, key('outbox', user), wallClock)
-    const identity = code === undefined ? {user, secret: secret ?? keptSecret(storage, key('secret', user)), outbox: outbox(user)} : {code}
+    /** Reads who this is, once, before the relay or anybody else is to know. */
+    this.identify = () => {
+      this.identify = () => {}
+      const who = code === undefined ? {secret: secret ?? keptSecret(storage, key('secret', user)), outbox: outbox(user)} : {}
+      this.machine.identify({...who, device: device ?? tabsDevice(`boardrelay.device.${place}`)})
+    }
     /** What comes of a code: kept as if the user had always been one of this installation. */
     this.keepUser = ({user, secret}) => {
       if (secret !== undefined) keepSecret(storage, key('secret', user), secret)
       this.machine.outbox = outbox(user)
     }
-    this.transport = isAddress ? webSocketTransport(address) : address
-    this.handlers = new Map()
-    this.iterators = []
-    this.isDelivering = false
-    this.machine = new ClientMachine({
-      description: 'relay-client.js', ...settings, ...identity, instance: hexadecimal(16), credential,
-      device: device ?? tabsDevice(`boardrelay.device.${place}`),
-    })
-    /** Settled at the first login, or with why there was none. @type {Promise<void>} */
-    this.ready = this.ask((machine, pending, now) => machine.connect(pending, now))
-    this.ready.catch(() => {})
   }
 
   /**
-   * Has `handler` called with each event of a type (`ClientEvent`), or with all (`*`), in the relay's order. Events that come
-   * before there is any handler wait for the first; later ones of a type that has none are dropped.
+   * A client for as long as `body` runs; it is closed however that ends.
    *
-   * @template {ClientEvent['type']|'*'} Type
-   * @param {Type} type
-   * @param {(event: Type extends '*' ? ClientEvent : Extract<ClientEvent, {type: Type}>) => void} handler
-   * @returns {() => void} takes the handler away
+   * @template Result @param {(client: RelayClient) => Promise<Result>|Result} body @returns {Promise<Result>}
    */
-  on(type, handler) {
-    const handlers = this.handlers.get(type) ?? new Set()
-    this.handlers.set(type, handlers.add(handler))
-    queueMicrotask(() => this.deliver())
-    return () => handlers.delete(handler)
-  }
-
-  /**
-   * Everything that happens, for `for await`. For one reader: with several, each event goes to one of them. As long as one is
-   * open an event is taken when it asks; handlers are called at that moment.
-   *
-   * @returns {AsyncIterable<ClientEvent>}
-   */
-  get events() {
-    return {
-      [Symbol.asyncIterator]: () => {
-        const iterator = {waiting: []}
-        this.iterators.push(iterator)
-        return {
-          next: () => new Promise(resolve => {
-            iterator.waiting.push(resolve)
-            this.deliver()
-          }),
-          return: async () => {
-            this.iterators = this.iterators.filter(other => other !== iterator)
-            for (const resolve of iterator.waiting) resolve({done: true, value: undefined})
-            this.deliver()
-            return {done: true, value: undefined}
-          },
-        }
-      },
+  static async withClient(address, user, options, body) {
+    const client = new RelayClient(address, user, options)
+    try {
+      return await body(client)
+    } finally {
+      await client.close()
     }
   }
 
-  /** Hands over what is there. */
-  deliver() {
-    if (this.isDelivering) return
-    this.isDelivering = true
-    for (;;) {
-      let isRead = this.handlers.size > 0
-      const reader = this.iterators.find(({waiting}) => waiting.length > 0)
-      if (this.iterators.length > 0) isRead = reader !== undefined
-      const event = isRead && this.machine.nextEvent(performance.now())
-      if (isRead && !event && this.machine.state === 'closed') {
-        for (const {waiting} of this.iterators) for (const resolve of waiting.splice(0)) resolve({done: true, value: undefined})
-      }
-      if (!event) break
-      for (const handler of [...this.handlers.get(event.type) ?? [], ...this.handlers.get('*') ?? []]) {
-        try {
-          handler(event)
-        } catch (error) {
-          // It is the app's, and reaches what watches for errors; the others still get the event.
-          queueMicrotask(() => { throw error })
-        }
-      }
-      reader?.waiting.shift()({done: false, value: event})
+  // MARK: Coming and going
+
+  start() {
+    if (this.machine.state !== 'idle') return
+    this.kept ??= this.restore()
+    this.act((machine, now) => machine.connect(undefined, now))
+  }
+
+  /**
+   * Waits until the client is connected.
+   *
+   * @param {CallOptions} [options]
+   * @throws {RelayError} `connectFailed` or `timedOut` when an attempt fails: the client goes on trying; else it is closed
+   */
+  async connect(options) {
+    const [, call] = taken('connect', options)
+    this.kept ??= this.restore()
+    await this.ask((machine, pending, now) => machine.connect(pending, now), call)
+  }
+
+  /** Sends what waits (for at most 2 s), logs out, and ends; others see this user leave. @param {{signal?: AbortSignal}} [options] */
+  async close(options) {
+    const {signal} = optionsOf('close', options, ['signal'])
+    this.act((machine, now) => machine.state === 'idle' && machine.finish({kind: 'closedByApp'}, now))
+    const ask = (machine, pending, now) => machine.close(pending, now)
+    await this.ask(ask, {signal, timeout: Infinity}, {handsOver: true}).catch(() => {})
+  }
+
+  /** For an app that comes to the foreground: a client that waits tries at once, a link that may be dead is probed. */
+  wakeUp() {
+    this.act((machine, now) => machine.wakeUp(now))
+  }
+
+  // MARK: Handles
+
+  /** @param {string} name @returns {Channel} the same object each time @throws {RelayError} `badName` */
+  channel(name) {
+    if (!this.handles.has(name)) {
+      const read = after => this.request('who', {kind: 'message', channel: name, after}, {timeout: Infinity})
+      const state = new ChannelState(checkedName(name), read)
+      if (this.machine.state === 'closed') state.close()
+      this.handles.set(name, new Channel(this, state))
     }
-    this.isDelivering = false
-    this.carryOut()
+    return this.handles.get(name)
   }
 
-  // MARK: Message channels
-
-  /**
-   * Receives a message channel's messages, presence, or more. Calling again changes what is received.
-   *
-   * @param {string} channel
-   * @param {object} [options]
-   * @param {Feature[]} [options.features]
-   * @param {boolean} [options.quiet] not seen by others; may publish, has no states
-   * @param {Since} [options.since] where to begin: kept messages come first, then `caughtUp`, then what is sent, without a hole
-   *   or a duplicate between them. Without it: what is sent from now on. What is not kept any more is told (`messagesMissed`).
-   *   After a break the client goes on where it was by itself.
-   * @throws {RelayError} `badName`, `limitReached`, `relayFull`, or why the relay was not reached
-   */
-  async subscribe(channel, {features = ['messages', 'presence'], quiet = false, since} = {}) {
-    const body = {
-      channel: checkedName(channel), features: sorted(features), quiet, since: since === 'beginning' ? {beginning: true} : since,
-    }
-    await this.request('subscribe', body)
+  /** @param {string} user @throws {RelayError} `badName` */
+  person(user) {
+    return new Person(this, user)
   }
 
-  /** Ends receiving a message channel and being seen in it. @param {string} channel */
-  async unsubscribe(channel) {
-    await this.request('unsubscribe', {channel: checkedName(channel)})
+  /** What a moderator decides about others. */
+  get moderation() {
+    return new Moderation(this)
+  }
+
+  // MARK: Readers
+
+  /** All that happens, in the relay's order. @param {ReaderOptions} [options] @returns {Events} of `ClientEvent` */
+  events(options) {
+    const {signal} = optionsOf('events', options, ['signal'])
+    return this.read(event => event.type === 'boardChange' ? undefined : event, signal)
   }
 
   /**
-   * Kept messages of a channel, a page at a time; no subscription is needed. Records are not among them. [HI6]
+   * Refusals that no call waited for, and failures of receipts that nobody asked. The first reader gets those of before, at most 100.
    *
-   * @param {string} channel
-   * @param {{from?: number, backwards?: boolean, limit?: number}} [options] `from`: `next` of the page before
-   * @returns {Promise<{messages: (Message & {part?: {number: number, of: number, isText: boolean}})[], epoch?: Epoch,
-   *   head: number, floor: number,
-   *   next?: number}>} a message with `part` is one part of a large one: the others have the same sender and key, and bytes as payload
+   * @param {ReaderOptions} [options] @returns {Events} of `Problem`
    */
-  async history(channel, {from, backwards, limit} = {}) {
-    return this.request('history', {channel: checkedName(channel), from, backwards: backwards || undefined, limit})
+  problems(options) {
+    const {signal} = optionsOf('problems', options, ['signal'])
+    const events = this.read(event => event.type === 'refused' ? event : undefined, signal)
+    const omitted = this.problemsOmitted > 0 ? [{type: 'refused', subject: 'omitted', omitted: this.problemsOmitted}] : []
+    const [cursor, now] = [events.cursor, performance.now()]
+    for (const event of [...omitted, ...this.problemsKept ?? []]) this.readers.add(cursor, event, event, Limits.eventBytes, now)
+    this.problemsKept = undefined
+    this.problemsOmitted = 0
+    return events
   }
 
-  /**
-   * Waits until every message that the relay accepted before has come, of one message channel or of all. [HI8]
-   *
-   * @param {{channel?: string, signal?: AbortSignal}} [options] aborted, it is refused as `cancelled`
-   * @throws {RelayError} `notSubscribed`, `limitReached` when 8 wait already
-   */
-  async barrier({channel, signal} = {}) {
-    await waitingRequest(this, 'barrier', {channel: channel === undefined ? undefined : checkedName(channel)}, signal)
+  /** How the client stands with its relay. @param {ReaderOptions} [options] @returns {Latest} of `LinkState` */
+  linkStates(options) {
+    const {signal} = optionsOf('linkStates', options, ['signal'])
+    return new Latest(this.links, signal)
   }
 
-  /** What a message channel keeps for good: `clear`, `undoClear`. @param {string} channel */
-  board(channel) {
-    return new Board(this, checkedName(channel))
+  // MARK: What is known
+
+  /** How the client stands with its relay; readers may be behind it. @returns {LinkState} */
+  get link() {
+    return this.machine.linkState
   }
-
-  /**
-   * All boards of the relay, in order of names.
-   *
-   * @returns {Promise<{channel: string, records: number, bytes: number, changed: number}[]>}
-   */
-  async boards() {
-    return all(this, 'boards', {}, 'boards')
-  }
-
-  /** Removes a board with all that is known of it; subscribers begin anew (`messagesMissed` with `reset`). [BL9] @param {string} channel */
-  async removeBoard(channel) {
-    await this.request('removeBoard', {channel: checkedName(channel)})
-  }
-
-  // MARK: Stream channels, presence, metadata, locks
-
-  /**
-   * Joins a stream channel.
-   *
-   * @param {string} channel
-   * @param {{features?: Feature[], quiet?: boolean, token?: string}} [options]
-   */
-  async join(channel, {features = ['presence'], quiet = false, token} = {}) {
-    await this.request('join', {channel: checkedName(channel), features: sorted(features), quiet, token})
-    return new StreamChannel(this, channel)
-  }
-
-  /** Presence and states of a channel: `presence({message: 'lesson'})`. @param {ChannelReference} reference */
-  presence(reference) {
-    return new Presence(this, ownerOf(reference))
-  }
-
-  /** The channels in which a user is seen. @param {string} user @returns {Promise<ChannelID[]>} */
-  async channels(user) {
-    return all(this, 'where', {user: checkedName(user)}, 'channels')
-  }
-
-  /** The metadata of a channel or user: `metadata({user: 'alice'})`. @param {MetadataReference} reference */
-  metadata(reference) {
-    return new Metadata(this, ownerOf(reference))
-  }
-
-  /** The locks of a channel. @param {ChannelReference} reference */
-  locks(reference) {
-    return new Locks(this, ownerOf(reference))
-  }
-
-  /** What moderators set of a channel that this client is in: `frozen`, `openEditing`. @param {ChannelReference} reference */
-  modes(reference) {
-    const {kind, channel} = ownerOf(reference)
-    return new Set(this.machine.channels.modes.get(channelKey(kind, channel)))
-  }
-
-  // MARK: Access and the link
 
   /** The user's id; `undefined` with a code, until the first login. @returns {string|undefined} */
   get user() {
     return this.machine.settings.user
   }
 
-  /** Which of the user's devices this is, as flows and locks name it. @returns {string} */
+  /** Which of the user's devices this is, as packets and locks name it. @returns {string} */
   get device() {
+    this.identify()
     return this.machine.device
-  }
-
-  /**
-   * A code with which another device becomes one of this user's, once: it connects with the option `code`. It has ten characters, which
-   * people may type in small letters, with hyphens and spaces. An earlier code of this client is void. [AC17]
-   *
-   * @returns {Promise<{code: string, validMs: number}>} `validMs`: two minutes
-   * @throws {RelayError} `notPermitted` for who came with a token and no secret
-   */
-  async offerDevice() {
-    // With a code of its own it does not know its secret before that.
-    await this.ready
-    const {code, validMs} = await this.request('offerDevice', {secret: this.machine.settings.secret})
-    return {code, validMs}
   }
 
   /** The public id of the relay that let the client in last: 32 hexadecimal digits. @returns {string|undefined} */
@@ -287,51 +205,31 @@ export class RelayClient extends Sending {
     return this.machine.access
   }
 
-  /**
-   * Brings another credential for the same user id. Without a link it is used for the next login, which is tried at once.
-   *
-   * @param {Credential} credential
-   * @throws {RelayError} `tokenInvalid`, `tokenExpired`, `keyWrong`, with which nothing has changed; `clientClosed`, `outcomeUnknown`
-   */
-  async renew(credential) {
-    await this.ask((machine, pending, now) => machine.renew(credential, pending, now))
+  /** What the relay allows; before the first login what one allows by default. */
+  get limits() {
+    return {...this.machine.limits}
   }
 
-  /**
-   * Says what this client takes of packets from now on, over reconnects too; `{}`: all of them. The relay leaves others out and tells
-   * so (`packetsLost` with `readerLimit`); of each slot the newest comes. Messages are never left out. [DL11]
-   *
-   * @param {ReaderLimits} limits
-   * @throws {RelayError} `badRequest` for a limit that is not in its range
-   */
-  async setReaderLimits({packetsPerSecond, bytesPerSecond, waitingBytes}) {
-    const limits = {packetsPerSecond, bytesPerSecond, waitingBytes}
-    await this.ask((machine, pending, now) => machine.setReaderLimits(limits, pending, now))
-  }
-
-  /** What a moderator decides about others. */
-  get moderation() {
-    return new Moderation(this)
-  }
-
-  /** How the client stands with its relay, as the last `link` event says, whether it was read or not. @returns {LinkState} */
-  get linkState() {
-    return this.machine.linkState
-  }
-
-  /**
-   * What waits to be sent: while the link is down, or for the rates. `unstored`: retained messages that were accepted and are
-   * not told durable; `unkept`: those that did not fit into the storage, and would be gone with the page.
-   *
-   * @returns {{messages: number, packets: number, bytes: number, unstored: number, unkept: number}}
-   */
+  /** What waits to be sent. @returns {Unsent} */
   get unsent() {
     return this.machine.unsent
   }
 
-  /** Retained messages of an earlier client object that `storage` had kept, now under way. @returns {RestoredMessage[]} */
+  /** Records of an earlier client object that `storage` had kept, now under way. @returns {RestoredRecord[]} */
   get restored() {
-    return this.machine.queue.takenUp
+    return this.kept ??= this.restore()
+  }
+
+  restore() {
+    this.identify()
+    this.act((machine, now) => machine.takeUp(now))
+    return this.machine.queue.takenUp.map(({pendings, ...entry}) => {
+      const content = ({key, customType, payload}) => payload.length > 0 ? {key, customType, payload} : {key}
+      const changes = (entry.changes ?? [entry]).map(content)
+      const {receipt, show} = followRecords(this.channel(entry.channel), changes, 'record', pendings)
+      show()
+      return {...entry, receipt}
+    })
   }
 
   /** Last measured time to the relay and back, in milliseconds. @returns {number|undefined} */
@@ -339,97 +237,141 @@ export class RelayClient extends Sending {
     return this.machine.heartbeat.roundTripMs
   }
 
-  /** What the app has subscribed or joined, in order of name. @returns {ChannelID[]} */
-  get subscribedChannels() {
-    return sorted(this.machine.session.wanted.channels.keys()).map(channelID)
+  /** Channels that are open, in order of name. @returns {Channel[]} */
+  get openChannels() {
+    const isOpen = ({name}) => this.machine.session.wanted.channels.has(channelKey('message', name))
+    return [...this.handles.values()].filter(isOpen).sort(({name}, {name: other}) => name < other ? -1 : 1)
+  }
+
+  // MARK: What happens
+
+  told(event, cost) {
+    this.teller.told(event, cost)
+  }
+
+  nextReceipt() {
+    return ++this.receipts
+  }
+
+  contentsOf(user) {
+    if (!this.userContents.has(user)) this.userContents.set(user, emptyContents())
+    return this.userContents.get(user)
+  }
+
+  /** What is known of a channel's board begins anew, unless it goes on. */
+  subscribe(state, body, call, begins = true) {
+    const isWhole = body.since?.beginning ?? false
+    const settled = ({error}) => !error && begins && this.machine.unread.emit({type: 'opened', channel: state.name, isWhole}, 0)
+    return this.request('subscribe', body, call, {settled})
+  }
+
+  /** The client is out of a channel: its readers end. */
+  left(state, error = undefined) {
+    this.leftTopics(state, error)
+    for (const {cursor} of state.readers) this.readers.finish(cursor, error)
+    state.readers.clear()
+    state.asked = {message: false, stream: false, receives: false}
+    state.end()
+  }
+
+  /** Nothing of its topics is followed any more, or of one. */
+  leftTopics(state, error, topic = undefined) {
+    if (topic === undefined) state.asked.stream = false
+    for (const reader of [...state.readers]) {
+      if (reader.topic === undefined || (topic ?? reader.topic) !== reader.topic) continue
+      state.readers.delete(reader)
+      this.readers.finish(reader.cursor, error)
+    }
+    if (topic !== undefined) return void state.topics.delete(topic)
+    state.topics.clear()
+    state.modes.stream.clear()
+    return undefined
+  }
+
+  /** A token ends soon: the app is asked for another. */
+  async renewByItself() {
+    if (!this.token) return
+    try {
+      await this.renew({token: await this.token()})
+    } catch (error) {
+      this.act(machine => machine.unread.emit({type: 'refused', subject: 'token', error}, 0))
+    }
+  }
+
+  /** With a token of the app's own, each login has a new one. */
+  open(attempt) {
+    if (!this.token) return super.open(attempt)
+    this.closeLink()
+    const end = error => this.act((machine, now) => machine.linkEnded(attempt, `no token: ${error.message}`, now))
+    return Promise.resolve().then(this.token).then(token => {
+      if (attempt !== this.machine.attempt) return
+      this.machine.credential = {token}
+      super.open(attempt)
+    }).catch(end)
+  }
+
+  // MARK: Calls
+
+  all(type, body, field, call) {
+    return all(this, type, body, field, call)
+  }
+
+  /** All boards of the relay, by name. @returns {Promise<BoardInfo[]>} */
+  async boards(options) {
+    const [, call] = taken('boards', options)
+    return this.all('boards', {}, 'boards', call)
+  }
+
+  /** As `upToDate` of a channel, for all. */
+  async upToDate(options) {
+    const [, call] = taken('upToDate', options)
+    await this.request('barrier', {}, call)
   }
 
   /**
-   * For moderators: the key with which others come in, as it is now. [AC16]
+   * A code with which another device becomes one of this user's, once: it connects with the option `code`. It has ten characters, which
+   * people may type in small letters, with hyphens and spaces. [AC17]
    *
-   * @returns {Promise<string|undefined>} `undefined` if the relay has none, or does not take the own key any more
+   * @returns {Promise<{code: string, validMs: number}>}
+   * @throws {RelayError} `notPermitted` for who came with a token and no secret
    */
-  async joinKey() {
-    return (await this.request('status', {limit: 1, joinKey: true})).joinKey
+  async handOver(options) {
+    const [, call] = taken('handOver', options)
+    // With a code of its own it does not know its secret before that.
+    if (this.user === undefined) await this.connect(options)
+    this.identify()
+    const {code, validMs} = await this.request('offerDevice', {secret: this.machine.settings.secret}, call)
+    return {code, validMs}
   }
 
-  /** For an app that comes to the foreground: a client that waits tries at once, a link that may be dead is probed. */
-  wakeUp() {
-    this.act((machine, now) => machine.wakeUp(now))
+  /**
+   * Brings another credential for the same user id. Without a link it is used for the next login, which is tried at once.
+   *
+   * @param {Credential} credential
+   * @throws {RelayError} `tokenInvalid`, `tokenExpired`, `keyWrong`, with which nothing has changed
+   */
+  async renew(credential, options) {
+    const [, call] = taken('renew', options)
+    await this.ask((machine, pending, now) => machine.renew(credential, pending, now), call)
   }
 
-  /** Sends what waits (for at most 2 s), logs out, and ends; others see this user leave. Events end after it. */
-  async close() {
-    await this.ask((machine, pending, now) => machine.close(pending, now))
+  /**
+   * Says what this client takes of packets from now on, over reconnects too; `{}`: all of them. The relay leaves others out and tells
+   * so (`packetsLost` with `readerLimit`); of each slot the newest comes. Messages are never left out. [DL11]
+   *
+   * @param {ReaderLimits} limits @throws {RelayError} `badRequest` for a limit that is not in its range
+   */
+  async setReaderLimits(limits, options) {
+    const {packetsPerSecond, bytesPerSecond, waitingBytes} =
+      optionsOf('setReaderLimits', limits, ['packetsPerSecond', 'bytesPerSecond', 'waitingBytes'])
+    const [, call] = taken('setReaderLimits', options)
+    const given = {packetsPerSecond, bytesPerSecond, waitingBytes}
+    await this.ask((machine, pending, now) => machine.setReaderLimits(given, pending, now), call)
   }
 
-  // MARK: The machine and its link
-
-  /** Changes the machine and carries out what follows from it. */
-  act(change) {
-    try {
-      return change(this.machine, performance.now())
-    } finally {
-      this.carryOut()
-      if (this.machine.unread.events.length > 0 || this.machine.state === 'closed') queueMicrotask(() => this.deliver())
-    }
-  }
-
-  /** @returns {Promise<any>} */
-  ask(change) {
-    const pending = new Pending()
-    this.act((machine, now) => change(machine, pending, now))
-    return pending.promise
-  }
-
-  request(type, body, texts = undefined) {
-    return this.ask((machine, pending, now) => machine.request(type, body, pending, now, texts))
-  }
-
-  carryOut() {
-    const {machine} = this
-    for (const {openLink, closeLink, userLearned} of machine.takeEffects()) {
-      if (userLearned) this.keepUser(userLearned)
-      else if (openLink !== undefined) this.open(openLink)
-      else if (closeLink === this.link?.attempt) this.closeLink()
-    }
-    while (this.link?.isOpen && this.link.bufferedBytes < Limits.outboundBytes) {
-      const bytes = machine.gather(performance.now())
-      if (!bytes) break
-      this.link.send(bytes)
-    }
-    clearTimeout(this.timer)
-    // A link that takes no more says nothing when it does again.
-    const wait = this.link?.isOpen && machine.outbound.bytes > 0 ? 20 : machine.nextDeadline - performance.now()
-    if (wait < Infinity) this.timer = setTimeout(() => this.act((machine, now) => machine.deadline(now)), Math.max(0, Math.ceil(wait)))
-  }
-
-  closeLink() {
-    this.link?.close()
-    this.link = undefined
-  }
-
-  open(attempt) {
-    this.closeLink()
-    const tell = change => (...values) => {
-      if (this.link === link) this.act((machine, now) => change(machine, now, ...values))
-    }
-    const opened = tell((machine, now) => {
-      link.isOpen = true
-      machine.linkOpened(attempt, now)
-    })
-    const received = tell((machine, now, bytes) => machine.received(bytes, attempt, now))
-    const ended = tell((machine, now, text) => {
-      this.closeLink()
-      machine.linkEnded(attempt, text, now)
-    })
-    let link = {attempt, close() {}}
-    try {
-      link = this.transport({opened, received, ended})
-      link.attempt = attempt
-    } catch (error) {
-      queueMicrotask(() => ended(error instanceof Error ? error.message : String(error)))
-    }
-    this.link = link
+  /** For moderators: the key with which others come in now, if there is one. [AC16] @returns {Promise<string|undefined>} */
+  async joinKey(options) {
+    const [, call] = taken('joinKey', options)
+    return (await this.request('status', {limit: 1, joinKey: true}, call)).joinKey
   }
 }

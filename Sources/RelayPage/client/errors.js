@@ -18,22 +18,22 @@ export const ErrorCode = Object.freeze({
   protocolError: 300, versionNotSupported: 301, replaced: 302, abuse: 303, loggedOut: 304, frameTooLarge: 305,
   notRelayProtocol: 306, credentialsWrong: 307, keyChanged: 308, endedByModerator: 309, banned: 310,
   // The client's own, never on the wire.
-  connectFailed: 900, timedOut: 901, unsentFull: 902, clientClosed: 903, relayFault: 904,
+  connectFailed: 900, timedOut: 901, unsentFull: 902, clientClosed: 903, relayFault: 904, notConnected: 905, tooSlow: 906, lockLost: 907,
 })
 
 const codeNames = new Map(Object.entries(ErrorCode).map(([name, code]) => [code, name]))
 
 /** Whether asking again may help, of the client's own errors: the relay says it of its own. [ER5] */
-const ownRetries = new Map([[ErrorCode.connectFailed, 'later'], [ErrorCode.timedOut, 'later'], [ErrorCode.unsentFull, 'later']])
+const ownRetries = new Map(['connectFailed', 'timedOut', 'unsentFull', 'notConnected'].map(name => [ErrorCode[name], 'later']))
 
 /** Why something did not happen: `tooLarge: a packet has at most 1024 bytes, not 1025`. */
 export class RelayError extends Error {
   /**
    * @param {number} code one of `ErrorCode`, or of a newer relay
    * @param {string} text one sentence for people
-   * @param {{limit?: number, actual?: number, retry?: string, retryAfterMs?: number, change?: number}} [values]
+   * @param {{limit?: number, actual?: number, retry?: string, retryAfterMs?: number, change?: number, outcome?: string}} [values]
    */
-  constructor(code, text, {limit, actual, retry, retryAfterMs, change} = {}) {
+  constructor(code, text, {limit, actual, retry, retryAfterMs, change, outcome} = {}) {
     super(text)
     /** For programs. */
     this.code = code
@@ -46,6 +46,12 @@ export class RelayError extends Error {
     this.retry = ['now', 'later', 'reconnect'].includes(retry) ? retry : ownRetries.get(code) ?? 'never'
     /** How long to wait before the same can succeed. */
     this.retryAfterMs = retryAfterMs
+    /**
+     * Whether it has happened, of a call that ended before its answer: `nothingHappened` where it was never sent, `unknown` where it was.
+     *
+     * @type {'nothingHappened'|'unknown'|undefined}
+     */
+    this.outcome = outcome ?? (code === ErrorCode.outcomeUnknown ? 'unknown' : undefined)
     /** Of a change set, the index of the change that was refused. @type {number|undefined} */
     this.changeIndex = change === undefined ? undefined : change - 1
   }
@@ -56,3 +62,6 @@ export const fault = text => problem('protocolError', text)
 export const tooLarge = (what, limit, actual) => problem('tooLarge', `${what} at most ${limit} bytes, not ${actual}`, {limit, actual})
 export const outcomeUnknown = what => problem('outcomeUnknown', `the link ended before ${what} was answered: it may have happened or not`)
 export const clientClosed = () => problem('clientClosed', 'the client is closed')
+
+/** Whether a relay says that something is over which it was asked to end. */
+export const isOverAlready = ({code}) => [ErrorCode.notSubscribed, ErrorCode.notJoined, ErrorCode.topicNotJoined].includes(code)

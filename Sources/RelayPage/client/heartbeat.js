@@ -40,6 +40,15 @@ export class Heartbeat {
   /** @returns {'silent'|undefined} whether the relay is given up */
   deadline(now) {
     const {intervalMs, lastHeard, pingSentAt} = this
+    if (this.machine.isHeldBack) {
+      // What it says waits unread; it still hears from this client.
+      if (now >= lastHeard + intervalMs) {
+        this.heard(now)
+        this.sendPing(now)
+        this.pingIsOut = false
+      }
+      return undefined
+    }
     if (this.probeBy !== undefined) return now >= this.probeBy ? 'silent' : undefined
     if (this.pingIsOut && now >= lastHeard + intervalMs * 2) {
       // The host slept: the relay gets a chance to be heard before it is judged. [HB4]

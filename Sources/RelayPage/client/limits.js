@@ -73,6 +73,16 @@ export const Limits = Object.freeze({
   pacersMax: 256,
   // What an unread event counts besides what it carries
   eventBytes: 128,
+  // By how much one reader may lag, or by one event that is larger, and all readers of a client together
+  readerBytesMax: 4 * 1024 * 1024,
+  readersBytesMax: 16 * 1024 * 1024,
+  // How long a reader that holds the relay back may take nothing
+  readerPatienceMs: 10_000,
+  // Of a link that cannot be held back: what waits unread before it is ended
+  heldBytesMax: 16 * 1024 * 1024,
+  // Problems that are kept for their first reader, and how often one without readers is logged
+  problemsKept: 100,
+  problemsLoggedEveryMs: 60_000,
 })
 
 /** What a session may do at a relay that was started without options; the relay's welcome says what counts. */

@@ -1,53 +1,191 @@
 // The locks of a channel.
-import {Part, waitingRequest} from './part.js'
+import {ErrorCode, problem} from './errors.js'
+import {taken} from './options.js'
 import {checkedName} from './text.js'
-/** @import {LockDetail} from './types.js' */
+/** @import {AcquireOptions, CallOptions, LockDetail} from './types.js' */
 
-/** The locks of a channel: named leases, each free or owned by one device of a user while that has a live connection, and the ttl longer. */
-export class Locks extends Part {
-  request(type, lock, more) {
-    return this.client.request(type, {...this.place, lock: checkedName(lock), ...more})
+/** A lock that this device has. */
+export class Hold {
+  /** @param {Lock} lock @param {number} fencing */
+  constructor(lock, fencing) {
+    this.lock = lock
+    /** Greater than that of every earlier acquisition of any lock of this relay. */
+    this.fencing = fencing
+    /** Whether it is still had, as far as the client knows: told while the channel is open with `locks`. */
+    this.isHeld = true
   }
-
-  /**
-   * Makes a lock, or changes the ttl of one that is there: how long it outlives its owner's last connection, 1…300 s.
-   *
-   * @param {string} lock
-   */
-  async set(lock, /** @type {{ttlMs?: number}} */ {ttlMs = 10_000} = {}) {
-    await this.request('setLock', lock, {ttlMs})
-  }
-
-  /**
-   * Makes this device the owner.
-   *
-   * @param {string} lock
-   * @param {{waitMs?: number, signal?: AbortSignal}} [options] `waitMs`: how long to stand in line for it, 1…300,000; without it
-   *   one is refused at once. `signal`: aborted, one leaves the line, and is refused as `cancelled` unless the lock came before that
-   * @returns {Promise<number>} the fencing number: greater than that of every earlier acquisition of any lock of this relay
-   * @throws {RelayError} `lockHeld` (the text names the owner), `lockNotFound`, `limitReached` when 100 wait already
-   */
-  async acquire(lock, {waitMs, signal} = {}) {
-    return (await waitingRequest(this.client, 'acquireLock', {...this.place, lock: checkedName(lock), waitMs}, signal)).fencing
-  }
-
-  /** Gives the lock back; who waits longest gets it. @param {string} lock */
-  async release(lock) {
-    await this.request('releaseLock', lock)
-  }
-
-  /** Takes the lock from a user, whatever its device, or from one device. @param {string} lock */
-  async revoke(lock, /** @type {{from: string, device?: string}} */ {from, device}) {
-    await this.request('revokeLock', lock, {owner: checkedName(from), ownerDevice: device})
-  }
-
-  /** Takes the lock away, held or not. Those who wait for it are refused. @param {string} lock */
-  async remove(lock) {
-    await this.request('removeLock', lock)
-  }
-
-  /** All locks of the channel, in order of name. @returns {Promise<LockDetail[]>} */
-  async all() {
-    return (await this.client.request('getLocks', this.place)).locks
+  async release(options) {
+    await this.lock.release(options)
   }
 }
+
+class LockUse {
+  /** Acquisitions that wait for an answer. */
+  waiting = 0
+  /** @type {Set<Hold>} */
+  holds = new Set()
+  /** It came for somebody who did not wait any more, and was not released so far. */
+  isOrphaned = false
+  /** The end of the last `with`. */
+  last = Promise.resolve()
+
+  /** Nothing of it is had any more. */
+  lose() {
+    for (const hold of this.holds) hold.isHeld = false
+    this.holds.clear()
+    this.isOrphaned = false
+  }
+}
+
+/** Those that a client uses, by channel and name. */
+export class LockUses {
+  /** @type {Map<string, LockUse>} */
+  uses = new Map()
+  of(channel, lock) {
+    const key = `${channel}\n${lock}`
+    if (!this.uses.has(key)) this.uses.set(key, new LockUse())
+    return this.uses.get(key)
+  }
+  /** @param {{channel: string, kind: string, locks: LockDetail[]}} event */
+  told({channel, kind, locks}, user, device) {
+    if (kind === 'set') return
+    for (const {lock, owner, ownerDevice} of locks) {
+      if (owner !== user || ownerDevice !== device) this.uses.get(`${channel}\n${lock}`)?.lose()
+    }
+  }
+}
+
+/** One lock: a named lease, free or owned by one device of a user while that has a live connection, and the ttl longer. */
+export class Lock {
+  constructor(channel, name) {
+    Object.assign(this, {channel, client: channel.client, name: checkedName(name)})
+    this.place = {kind: 'message', channel: channel.name, lock: name}
+  }
+  get use() {
+    return this.client.lockUses.of(this.channel.name, this.name)
+  }
+  async request(type, more, call, how) {
+    return this.client.request(type, {...this.place, ...more}, call, how)
+  }
+
+  /** Makes the lock, or changes the ttl of one that is there: how long it outlives its owner's last connection, 1,000…300,000 ms. */
+  async make(/** @type {{ttl?: number} & CallOptions} */ options = undefined) {
+    const [{ttl = 10_000}, call] = taken('make', options, ['ttl'])
+    await this.request('setLock', {ttlMs: ttl}, call)
+  }
+
+  /**
+   * Makes this device the owner. A call that ends before its answer leaves the line; if the lock came all the same, the client releases it,
+   * unless another call of this client waits for it or has it.
+   *
+   * @param {AcquireOptions} [options]
+   * @returns {Promise<Hold>} @throws {RelayError} `lockHeld` (the text names the owner), `lockNotFound`, `limitReached`
+   */
+  async acquire(options) {
+    const [{wait}, call] = taken('acquire', options, ['wait'])
+    const {use} = this
+    use.waiting++
+    const late = () => {
+      use.isOrphaned = true
+      this.settle()
+    }
+    try {
+      const {fencing} = await this.request('acquireLock', {waitMs: wait}, call, {more: wait ?? 0, late})
+      const hold = new Hold(this, fencing)
+      use.holds.add(hold)
+      use.isOrphaned = false
+      return hold
+    } finally {
+      use.waiting--
+      this.settle()
+    }
+  }
+
+  /** Gives back what nobody here wants. */
+  settle() {
+    const {use} = this
+    if (!use.isOrphaned || use.waiting + use.holds.size > 0) return
+    use.isOrphaned = false
+    this.release().catch(() => {})
+  }
+
+  /**
+   * Has the lock while `body` runs, and gives it back; one call of this client at a time.
+   *
+   * @template Result
+   * @param {(hold: Hold) => Result|Promise<Result>} body
+   * @param {AcquireOptions} [options] the signal ends the waiting, not the body
+   * @returns {Promise<Result>}
+   * @throws {RelayError} as `acquire`; `lockLost` when it was revoked or had expired before the body ended
+   */
+  async with(body, options) {
+    const [{wait = 0}, call] = taken('with', options, ['wait'])
+    const {use} = this
+    const {last} = use
+    let leave
+    use.last = new Promise(resolve => { leave = resolve })
+    try {
+      await ended(last, call.signal, call.timeout + wait)
+      const hold = await this.acquire(options)
+      const result = await this.kept(hold, body)
+      return result
+    } finally {
+      last.then(leave)
+    }
+  }
+
+  async kept(hold, body) {
+    let [result, error, isFailed] = [undefined, undefined, false]
+    try {
+      result = await body(hold)
+    } catch (reason) {
+      ;[error, isFailed] = [reason, true]
+    }
+    let isLost = !hold.isHeld
+    if (hold.isHeld) await this.release().catch(({code}) => { isLost = code === ErrorCode.lockNotHeld || code === ErrorCode.lockNotFound })
+    if (isFailed) throw error
+    if (isLost) throw problem('lockLost', `the lock ${this.name} was lost before the body ended`)
+    return result
+  }
+
+  /** Gives the lock back; who waits longest gets it. */
+  async release(options) {
+    const [, call] = taken('release', options)
+    this.use.lose()
+    await this.request('releaseLock', {}, call, {handsOver: true})
+  }
+
+  /** Takes the lock from a user, whatever its device, or from one device. */
+  async revoke(/** @type {{from: string, device?: string} & CallOptions} */ options) {
+    const [{from, device}, call] = taken('revoke', options, ['from', 'device'])
+    await this.request('revokeLock', {owner: checkedName(from), ownerDevice: device}, call)
+  }
+
+  /** Takes the lock away, held or not. Those who wait for it are refused. */
+  async remove(options) {
+    const [, call] = taken('remove', options)
+    await this.request('removeLock', {}, call)
+  }
+}
+
+/** Waits for who was there before, as long as the signal and the time let. */
+function ended(last, signal, timeout) {
+  return new Promise((resolve, reject) => {
+    let timer
+    const giveUp = (name, text) => {
+      clearTimeout(timer)
+      reject(problem(name, text, {outcome: 'nothingHappened'}))
+    }
+    const abort = () => giveUp('cancelled', 'the call was cancelled')
+    if (signal?.aborted) return abort()
+    signal?.addEventListener('abort', abort, {once: true})
+    const late = () => giveUp('timedOut', `another call of this client had the lock for ${timeout} ms`)
+    if (timeout < 2 ** 31) timer = setTimeout(late, timeout)
+    return last.then(() => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    })
+  })
+}
+

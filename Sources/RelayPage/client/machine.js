@@ -19,7 +19,7 @@ import {SentMessages} from './sent-messages.js'
 import {Session} from './session.js'
 import {checkedName} from './text.js'
 import {UnreadEvents} from './unread-events.js'
-/** @import {Credential, LinkState, ReaderLimits} from './types.js' */
+/** @import {Credential, LinkState, MachineSettings} from './types.js' */
 
 /** Why a link ended, as the error for those who still wait. */
 function reasonError(reason) {
@@ -30,7 +30,6 @@ function reasonError(reason) {
     case 'relayClosed': return new RelayError(reason.code, reason.text)
     case 'loginRefused': return reason.error
     case 'relayFault': return problem('relayFault', reason.text)
-    case 'eventsNotRead': return problem('clientClosed', 'events were not read', {limit: reason.limit, actual: reason.waiting})
   }
   return clientClosed()
 }
@@ -42,29 +41,24 @@ function reasonError(reason) {
  * The shell tells what happens, then carries out `effects`, sends what `gather` gives, and calls `deadline` at `nextDeadline`.
  */
 export class ClientMachine {
-  /**
-   * @param {{user?: string, code?: string, instance: string, secret?: string, device?: string, onlyDevice?: boolean,
-   *   credential?: Credential,
-   *   presenceTimeoutMs?: number, readerLimits?: ReaderLimits, description?: string, retriesFirstConnect?: boolean,
-   *   connectTimeoutMs?: number, unsentCountMax?: number, unsentBytesMax?: number, eventsCountMax?: number, eventsBytesMax?: number,
-   *   random?: () => number, outbox?: Outbox}} settings
-   */
+  /** @param {MachineSettings} settings */
   constructor(settings) {
     this.settings = {
-      retriesFirstConnect: false, connectTimeoutMs: 10_000, unsentCountMax: 10_000, unsentBytesMax: 16 * 1024 * 1024,
-      eventsCountMax: 10_000, eventsBytesMax: 16 * 1024 * 1024, random: Math.random, ...settings,
+      connectTimeoutMs: 10_000, unsentCountMax: 10_000, unsentBytesMax: 16 * 1024 * 1024, random: Math.random, ...settings,
     }
     if (settings.code === undefined) checkedName(settings.user)
     /** As the relay names it in flows and locks. [SE8] */
     this.device = settings.device?.toLowerCase() ?? '0'.repeat(16)
     this.instance = settings.instance
+    /** Who wait for the next login, or for why there is none. @type {Pending[]} */
+    this.connecting = []
     /** Changed by `renew`. [AC8] */
     this.credential = settings.credential
     this.outbox = settings.outbox
     /** @type {'idle'|'connecting'|'live'|'waiting'|'paused'|'closed'} `connecting` since `since`, `waiting` until `until` */
     this.state = 'idle'
     /** @type {LinkState} */
-    this.linkState = {state: 'connecting'}
+    this.linkState = {state: 'idle'}
     /** The number of the link: what an earlier one says is not heard. */
     this.attempt = 0
     /** Links that failed since one was good. */
@@ -74,6 +68,8 @@ export class ClientMachine {
     this.limits = {...sessionLimitDefaults}
     this.effects = []
     this.reader = new FrameReader()
+    /** Whether what comes waits for those who read. */
+    this.isHeldBack = false
 
     this.heartbeat = new Heartbeat(this)
     this.outbound = new Outbound()
@@ -116,8 +112,9 @@ export class ClientMachine {
     this.queue.request(type, body, pending, now, texts)
   }
 
-  cancel(pending) {
-    this.requests.cancel(pending)
+  /** Its caller does not wait any more. @returns {'nothingHappened'|'unknown'} what is known of it */
+  withdraw(pending) {
+    return this.requests.withdraw(pending)
   }
 
   // MARK: What the shell takes
@@ -138,16 +135,23 @@ export class ClientMachine {
     return bytes
   }
 
-  /** The next event. A direct message is acknowledged to its sender by being taken. [DM2] */
-  nextEvent(now) {
-    const unread = this.unread.events.shift()
-    if (!unread) return undefined
-    this.unread.bytes -= unread.cost
-    if (unread.delivery !== undefined && unread.attempt === this.attempt && this.state === 'live') {
-      this.outbound.write({type: 'directReceived', delivery: unread.delivery})
-    }
-    if (this.state === 'paused' && this.unread.isHalfRead) this.open(now)
-    return unread.event
+  /** What has happened since: each event with what it holds, in bytes. @returns {{event: object, cost: number}[]} */
+  takeEvents() {
+    return this.unread.events.splice(0)
+  }
+
+  /** Tells the sender of a direct message that the app has it. [DM2] */
+  acknowledge({delivery, attempt}) {
+    if (attempt === this.attempt && this.state === 'live') this.outbound.write({type: 'directReceived', delivery})
+  }
+
+  /** Ends the link until `goOn`: too much waits for those who read. */
+  pause(limit, waiting, now) {
+    this.end({kind: 'eventsNotRead', limit, waiting}, now)
+  }
+
+  goOn(now) {
+    if (this.state === 'paused') this.open(now)
   }
 
   get unsent() {
@@ -169,11 +173,31 @@ export class ClientMachine {
 
   // MARK: What happens to the link
 
-  /** @param {Pending} pending settled at the first login, or with why there was none */
+  /** @param {Pending} [pending] settled at the next login, or with why the next attempt is none; the client goes on trying */
   connect(pending, now) {
-    this.connectPending = pending
-    if (this.outbox) this.queue.takeUp(this.outbox.load(), now)
-    this.open(now)
+    if (this.state === 'closed') return pending?.settle({error: clientClosed()})
+    if (this.state === 'live') return pending?.settle({})
+    if (pending) this.connecting.push(pending)
+    if (this.state === 'idle') this.takeUp(now)
+    if (this.state === 'idle' || this.state === 'waiting') this.open(now)
+    return undefined
+  }
+
+  /** Who this is, where the shell has to look for it first. @param {{secret?: string, device: string, outbox?: Outbox}} identity */
+  identify({secret, device, outbox}) {
+    Object.assign(this.settings, {secret, device})
+    this.device = device.toLowerCase()
+    this.outbox = outbox
+  }
+
+  /** What an earlier client object has left, once. */
+  takeUp(now) {
+    if (this.outbox && !this.isTakenUp) this.queue.takeUp(this.outbox.load(), now)
+    this.isTakenUp = true
+  }
+
+  settleConnecting(result) {
+    for (const pending of this.connecting.splice(0)) pending.settle(result)
   }
 
   open(now) {
@@ -265,7 +289,8 @@ export class ClientMachine {
           || this.session.logins > 0 && reason.error.code === ErrorCode.tokenExpired
       : reason.kind !== 'closedByApp'
     if (this.closePending) return this.finish({kind: 'closedByApp'})
-    if (!comesBack || (this.session.logins === 0 && !this.settings.retriesFirstConnect)) return this.finish(reason)
+    if (!comesBack) return this.finish(reason)
+    if (reason.kind !== 'eventsNotRead') this.settleConnecting({error: reasonError(reason)})
     if (reason.kind === 'eventsNotRead') {
       this.state = 'paused'
       return this.unread.emit({type: 'link', state: 'paused', reason})
@@ -287,10 +312,10 @@ export class ClientMachine {
     this.state = 'closed'
     this.closeBy = Infinity
     this.queue.dropPackets('closed')
-    this.unread.emit({type: 'link', state: 'closed', reason})
     const error = reasonError(reason)
     this.sent.failAll(error)
-    this.connectPending?.settle({error})
+    this.unread.emit({type: 'link', state: 'closed', reason})
+    this.settleConnecting({error})
     this.closePending?.settle({})
   }
 

@@ -2,9 +2,9 @@
 import {tooLarge} from './errors.js'
 import {Limits} from './limits.js'
 import {all} from './pages.js'
-import {Part} from './part.js'
+import {taken} from './options.js'
 import {checkedName, utf8} from './text.js'
-/** @import {Ban, RelayStatus} from './types.js' */
+/** @import {Ban, CallOptions, RelayStatus, StatusOptions} from './types.js' */
 
 function checkedReason(reason) {
   const bytes = reason === undefined ? 0 : utf8(reason).length
@@ -15,54 +15,53 @@ function checkedReason(reason) {
 /**
  * What a moderator decides about others, who may draw, where, and who may come in, and sees of the relay. [AC10–AC19]
  *
- * Everything here wants the role moderator (`notPermitted`). What is decided holds at once, and is logged by the relay with this
- * client's user id. What is to hold over restarts is durable when it returns; on a relay that cannot store it is `storageFailed`.
+ * Everything here wants the role moderator (`notPermitted`), and takes `CallOptions` beside its own. What is decided holds at once, and
+ * is logged by the relay with this client's user id. What is to hold over restarts is durable when it returns; on a relay that cannot
+ * store it is `storageFailed`.
  */
-export class Moderation extends Part {
-  async decide(type, body) {
-    await this.client.request(type, body)
+export class Moderation {
+  constructor(client) {
+    this.client = client
+  }
+  async decide(type, body, call) {
+    await this.client.request(type, body, call)
   }
 
   /**
-   * Makes a user, there or not, a reader, an editor or a coeditor, until that is set anew. `reader` takes away what readers may not;
-   * the others give that role to a user with less; `undefined`: what the user's credential gives counts again.
+   * Makes a user, there or not, a reader, an editor or a coeditor, until that is set anew. `reader` takes away what readers may not; the
+   * others give that role to a user with less; `undefined`: what the user's credential gives counts again.
    *
-   * @param {'reader'|'editor'|'coeditor'|undefined} role
-   * @param {{of: string}} options
-   * @throws {RelayError} `notPermitted` also for oneself and for a user who is a moderator by its credential; `limitReached`
+   * @param {'reader'|'editor'|'coeditor'|undefined} role @param {{of: string}} options
+   * @throws {RelayError} `notPermitted` also for oneself and for a moderator by credential; `limitReached`
    */
-  async setRole(role, {of: user}) {
-    await this.decide('setRole', {user: checkedName(user), role})
+  async setRole(role, options) {
+    const [{of: user}, call] = taken('setRole', options, ['of'])
+    await this.decide('setRole', {user: checkedName(user), role}, call)
   }
 
-  /**
-   * Lets everybody but moderators only look on, in the message and the stream channel of this name.
-   *
-   * @param {string} channel
-   * @throws {RelayError} `limitReached`
-   */
-  async freeze(channel) {
-    await this.decide('setMode', {channel: checkedName(channel), mode: 'frozen', on: true})
+  async setMode(channel, mode, on, name, options) {
+    const [, call] = taken(name, options)
+    await this.decide('setMode', {channel: checkedName(channel), mode, on}, call)
+  }
+
+  /** Lets everybody but moderators only look on. @param {string} channel @throws {RelayError} `limitReached` */
+  async freeze(channel, options) {
+    await this.setMode(channel, 'frozen', true, 'freeze', options)
   }
 
   /** Ends that. @param {string} channel */
-  async unfreeze(channel) {
-    await this.decide('setMode', {channel: checkedName(channel), mode: 'frozen', on: false})
+  async unfreeze(channel, options) {
+    await this.setMode(channel, 'frozen', false, 'unfreeze', options)
   }
 
-  /**
-   * Lets everybody who may publish also replace and remove others' records, in the message channel of this name.
-   *
-   * @param {string} channel
-   * @throws {RelayError} `limitReached`
-   */
-  async openEditing(channel) {
-    await this.decide('setMode', {channel: checkedName(channel), mode: 'openEditing', on: true})
+  /** Lets everybody who may publish also replace and remove others' records. @param {string} channel @throws {RelayError} `limitReached` */
+  async openEditing(channel, options) {
+    await this.setMode(channel, 'openEditing', true, 'openEditing', options)
   }
 
   /** Ends that. @param {string} channel */
-  async closeEditing(channel) {
-    await this.decide('setMode', {channel: checkedName(channel), mode: 'openEditing', on: false})
+  async closeEditing(channel, options) {
+    await this.setMode(channel, 'openEditing', false, 'closeEditing', options)
   }
 
   /**
@@ -71,81 +70,80 @@ export class Moderation extends Part {
    * @param {{of: string, reason?: string}} options `reason`: told the user, at most 256 bytes
    * @throws {RelayError} `userOffline` without a session, `tooLarge`
    */
-  async endSession({of: user, reason}) {
-    await this.decide('endSession', {user: checkedName(user), reason: checkedReason(reason)})
+  async endSession(options) {
+    const [{of: user, reason}, call] = taken('endSession', options, ['of', 'reason'])
+    await this.decide('endSession', {user: checkedName(user), reason: checkedReason(reason)}, call)
   }
 
   /**
-   * Ends the message and the stream channel of this name: everybody is out of them, and their history, board, metadata and locks go for
-   * good. Whoever comes in again finds a new channel. It is done when the relay's files hold nothing of it any more.
+   * Ends a channel: everybody is out of it, and its history, board, metadata and locks go for good. It is done when the relay's files hold
+   * nothing of it any more.
    *
-   * @param {string} channel
-   * @param {{reason?: string}} [options] `reason`: told everybody in them, with `channelEnded`; at most 256 bytes
+   * @param {string} channel @param {{reason?: string}} [options] `reason`: told everybody in it, with `channelEnded`; at most 256 bytes
    * @throws {RelayError} `tooLarge`, `busy`, `limitReached`; `storageFailed`, also when it is gone for everybody but not yet from the disk
    */
-  async endChannel(channel, {reason} = {}) {
-    await this.decide('endChannel', {channel: checkedName(channel), reason: checkedReason(reason)})
+  async endChannel(channel, options) {
+    const [{reason}, call] = taken('endChannel', options, ['reason'])
+    await this.decide('endChannel', {channel: checkedName(channel), reason: checkedReason(reason)}, call)
   }
 
   /**
-   * Keeps a user out, and the client that used the id last, and ends its sessions. Who has a shared key may come back under
-   * another id: see docs/security.md.
+   * Keeps a user out, and the client that used the id last, and ends its sessions. Who has a shared key may come back under another id.
    *
-   * @param {string} user
-   * @param {{forMs?: number}} [options] 1 s to 365 days; without it: until `unban`
-   * @throws {RelayError} `notPermitted` also for oneself and for a user who is a moderator by its credential; `badRequest` for
-   *   another time, `limitReached`
+   * @param {string} user @param {{for?: number}} [options] 1 s to 365 days, in milliseconds; without it: until `unban`
+   * @throws {RelayError} `notPermitted` also for oneself and for a moderator by credential; `badRequest` for another time, `limitReached`
    */
-  async ban(user, {forMs} = {}) {
-    await this.decide('banUser', {user: checkedName(user), forMs})
+  async ban(user, options) {
+    const [{for: forMs}, call] = taken('ban', options, ['for'])
+    await this.decide('banUser', {user: checkedName(user), forMs}, call)
   }
 
   /** Takes a ban back. @param {string} user @throws {RelayError} `notBanned` */
-  async unban(user) {
-    await this.decide('unbanUser', {user: checkedName(user)})
+  async unban(user, options) {
+    const [, call] = taken('unban', options)
+    await this.decide('unbanUser', {user: checkedName(user)}, call)
   }
 
-  /** Who is banned, in order of user ids; `until` is absent where `unban` ends it. Times are the relay's. @returns {Promise<Ban[]>} */
-  async bans() {
-    return all(this.client, 'getBans', {}, 'bans')
+  /** Who is banned, by user id; `until` is absent where `unban` ends it. Times are the relay's. @returns {Promise<Ban[]>} */
+  async bans(options) {
+    const [, call] = taken('bans', options)
+    return all(this.client, 'getBans', {}, 'bans', call)
   }
 
   /**
-   * Removes what the relay keeps of a user: its metadata, its role, and, unless it is there, whose the id is. Not its ban. It is done when
-   * the relay's files hold nothing of it any more.
+   * Removes what the relay keeps of a user, from its files, too: metadata, role, and, unless it is there, whose the id is. Not its ban.
    *
    * @param {{user: string, withRecords?: boolean}} options `withRecords`: what the user drew goes from all boards, too
    * @throws {RelayError} `storageFailed`, also when it is gone for everybody but not yet from the disk
    */
-  async forget({user, withRecords}) {
-    await this.decide('forgetUser', {user: checkedName(user), withRecords: withRecords ? true : undefined})
+  async forget(options) {
+    const [{user, withRecords}, call] = taken('forget', options, ['user', 'withRecords'])
+    await this.decide('forgetUser', {user: checkedName(user), withRecords: withRecords ? true : undefined}, call)
   }
 
   /**
-   * Removes all that a user drew on one board; readers see that, and no undone `clear` brings it back. It is done when the relay's files
-   * hold nothing of it any more.
+   * Removes all that a user drew on one board, from the relay's files, too; no undone `clear` brings it back.
    *
    * @param {{of: string, from: string}} options a user, and the channel of the board
    * @returns {Promise<number>} records that went
    * @throws {RelayError} `boardNotFound`, `limitReached`; `storageFailed` also when some are gone for everybody: ask again
    */
-  async removeRecords({of: user, from: channel}) {
-    const {records} = await this.client.request('removeRecords', {channel: checkedName(channel), user: checkedName(user)})
+  async removeRecords(options) {
+    const [{of: user, from: channel}, call] = taken('removeRecords', options, ['of', 'from'])
+    const {records} = await this.client.request('removeRecords', {channel: checkedName(channel), user: checkedName(user)}, call)
     return records
   }
 
   /**
-   * How the relay is at this moment, and a page of those who are there, in order of their ids, with what waits for each. Cheap
-   * enough to be asked once a second; rates are the differences of two answers' `counters` over that of their `uptimeMs`.
+   * How the relay is at this moment, and a page of those who are there, by id, with what waits for each. Cheap enough to be asked once a
+   * second; rates are the differences of two answers' `counters` over that of their `uptimeMs`.
    *
-   * @param {{after?: string, limit?: number, user?: string}} [options] `after`: the `next` of the page before; `limit`: 1…100
-   *   users, fewer may
-   *   come; `user`: the answer's `known` tells whether the relay knows this one
-   * @returns {Promise<RelayStatus>}
+   * @param {StatusOptions} [options] @returns {Promise<RelayStatus>}
    */
-  async status({after, limit, user} = {}) {
+  async status(options) {
+    const [{after, limit, user}, call] = taken('status', options, ['after', 'limit', 'user'])
     const name = text => text === undefined ? undefined : checkedName(text)
-    const {id, ...status} = await this.client.request('status', {after: name(after), limit, user: name(user)})
+    const {id, ...status} = await this.client.request('status', {after: name(after), limit, user: name(user)}, call)
     return status
   }
 }

@@ -4,11 +4,14 @@
 export class Pending {
   /** @type {{value?: any, error?: RelayError}|undefined} */
   result
-  constructor() {
+  /** @param {(result: {value?: any, error?: RelayError}) => void} [settled] called at once, in the one order of what happens */
+  constructor(settled = () => {}) {
+    this.settled = settled
     this.promise = new Promise((resolve, reject) => {
       this.settle = result => {
         if (this.result) return
         this.result = result
+        this.settled(result)
         if (result.error) reject(result.error)
         else resolve(result.value)
       }

@@ -1,39 +1,57 @@
-// Who is in a channel.
-import {Part} from './part.js'
+// Presence and states of a channel.
+import {Latest} from './latest.js'
+import {optionsOf, taken} from './options.js'
 import {checkedName, utf8} from './text.js'
-/** @import {Member} from './types.js' */
+/** @import {CallOptions, Member, ReaderOptions} from './types.js' */
 
-/** Presence and states of one channel; it need not be subscribed for reading. */
-export class Presence extends Part {
+/** Who is in a channel, with their states; it need not be open for asking. */
+export class Presence {
+  constructor(channel) {
+    this.channel = channel
+    this.place = {kind: 'message', channel: channel.name}
+  }
+  request(type, body, call) {
+    return this.channel.client.request(type, {...this.place, ...body}, call)
+  }
+
   /**
-   * Members in order of user id: at most 100; `next` is the `after` to read on with.
+   * The users by id, oneself among them, whenever that changes; `open` with `presence` brings them.
    *
-   * @param {{after?: string, limit?: number}} [page]
+   * @param {ReaderOptions} [options] @returns {Latest} of `Map<string, Member>`
+   */
+  members(options) {
+    const {signal} = optionsOf('members', options, ['signal'])
+    return new Latest(this.channel.state.members, signal)
+  }
+
+  /**
+   * Users in order of id: at most 100; `next` is the `after` to read on with.
+   *
+   * @param {{after?: string, limit?: number} & CallOptions} [options]
    * @returns {Promise<{members: Member[], total: number, next?: string}>}
    */
-  async users({after, limit} = {}) {
-    const {members, total, next} = await this.client.request('who', {...this.place, after, limit})
+  async users(options) {
+    const [{after, limit}, call] = taken('users', options, ['after', 'limit'])
+    const {members, total, next} = await this.request('who', {after, limit}, call)
     return {members, total, next}
   }
 
   /** Creates or replaces states of this user in the channel. @param {Record<string, string>} states */
-  async setStates(states) {
+  async set(states, options) {
+    const [, call] = taken('set', options)
     for (const [key, value] of Object.entries(states)) utf8(checkedName(key) + value)
-    await this.client.request('setStates', {...this.place, states: {...states}})
+    await this.request('setStates', {states: {...states}}, call)
   }
 
-  /** Removes states of this user, all without `keys`. @param {string[]|undefined} keys */
-  async removeStates(keys) {
-    await this.client.request('removeStates', {...this.place, keys: keys?.map(checkedName)})
+  /** Removes states of this user, all without `keys`. @param {string[]} [keys] */
+  async remove(keys, options) {
+    const [, call] = taken('remove', options)
+    await this.request('removeStates', {keys: keys?.map(checkedName)}, call)
   }
 
-  /**
-   * The states of a user in this channel; empty for a user that is not there.
-   *
-   * @param {string} user
-   * @returns {Promise<Record<string, string>>}
-   */
-  async states(user) {
-    return (await this.client.request('getStates', {...this.place, user: checkedName(user)})).states
+  /** The states of a user in this channel; empty for one that is not there. @returns {Promise<Record<string, string>>} */
+  async states(/** @type {string} */ user, /** @type {CallOptions} */ options = undefined) {
+    const [, call] = taken('states', options)
+    return (await this.request('getStates', {user: checkedName(user)}, call)).states
   }
 }

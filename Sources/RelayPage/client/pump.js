@@ -30,7 +30,6 @@ export class Pump {
     const isIdle = queue.items.length + sent.publishes.size + requests.byID.size + sent.unstored.size + drawings.list.length
       + credits.stopped.size === 0
     if (this.machine.closePending && isIdle) this.logOut(now)
-    this.machine.unread.bound(now)
   }
 
   /** Nothing is sent behind it. */

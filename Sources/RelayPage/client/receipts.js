@@ -1,50 +1,42 @@
-// What becomes of a message that was sent.
+// What becomes of what was sent.
 
-/** What becomes of a message that was sent. */
+/** What becomes of a message. Where nobody has asked for its promise when it fails, the failure is among `problems()`. */
 export class Receipt {
-  constructor(pending) {
-    /**
-     * The answer of the relay; `offset` is 0 for a message to one user, whose app has taken it then.
-     *
-     * Rejected with why it was refused; `outcomeUnknown` when the link broke before the answer. It need not be awaited.
-     *
-     * @type {Promise<{offset: number}>}
-     */
-    this.value = pending.promise.then(offset => typeof offset === 'object' ? offset : {offset})
-    this.value.catch(() => {})
+  /** Whether somebody has asked how it ends. */
+  asked = {accepted: false, stored: false}
+
+  /** @param {number} id @param {Promise<any>} accepted @param {Promise<number>} [stored] */
+  constructor(id, accepted, stored) {
+    /** Tells this client's receipts apart: own records come back with it. */
+    this.id = id
+    Object.defineProperty(this, 'promises', {value: {accepted, stored}})
+  }
+
+  /**
+   * The offset, once the relay has taken it: of a large record that of its last part, of a batch that of its last change; of a message to
+   * one user `undefined`, once that user's app has acknowledged it. Rejected with why it was refused.
+   *
+   * @type {Promise<number>}
+   */
+  get accepted() {
+    this.asked.accepted = true
+    return this.promises.accepted
   }
 }
 
 /**
- * What becomes of a message that is kept for good, or of a large drawing. [BL2]
- *
- * Others see it from `accepted` on; a relay that ends before `stored` may have lost it again, and give its offset to another
- * record. So an own record has its place among those of others once it is stored. [BL5]
- *
- * **Who reads the board at the same time** [BL3], from its beginning or anew after `messagesMissed` with `reset`, gets own
- * records among the others. One whose `accepted` or `stored` comes behind the `caughtUp` of such a reading, with an offset that
- * is not above its `head`, was among what was read, or has been superseded or removed since: do not draw it again, and do not
- * put it in place of what was read.
- *
- * A record that another user wrote is replaced or removed only by who has the right `revise`: `notPermitted`. [BL10]
+ * What becomes of a record, or of a batch. Others see it from `accepted` on; a relay that ends before `stored` may have lost it again,
+ * and give its offset to another record. [BL2]
  */
-export class StoredReceipt {
-  constructor(accepted, stored) {
-    /**
-     * The offset, once the relay has taken it; of a large drawing that of its last part. Rejected with why it was refused
-     * (`notPermitted`, `boardFull`, `quotaReached`, `storageFull`, `busy`, …), `storageFailed` when it was told not durable before it was
-     * answered, `outcomeUnknown` when the relay does not know any more.
-     *
-     * @type {Promise<number>}
-     */
-    this.accepted = accepted.promise
-    /**
-     * The offset, once it is durable; of what is not retained the same as `accepted`. After a break it is sent again until it
-     * is told, to the same relay started anew, too. Rejected with what `accepted` is; `storageFailed`: it was accepted and is
-     * gone, and who received it is told (`messagesMissed` with `reset`); `notAccepted` or `outcomeUnknown`.
-     *
-     * @type {Promise<number>}
-     */
-    this.stored = stored.promise
+export class StoredReceipt extends Receipt {
+  /**
+   * The offset, once it is durable. Rejected with what `accepted` is; `storageFailed`: it was accepted and is gone, and who received it is
+   * told (`reset`); `notAccepted` or `outcomeUnknown`.
+   *
+   * @type {Promise<number>}
+   */
+  get stored() {
+    this.asked.stored = true
+    return this.promises.stored
   }
 }

@@ -1,7 +1,7 @@
 // Requests and what their answers achieve.
 import {Access} from './access.js'
 import {answerShapes, holds} from './body-shapes.js'
-import {ErrorCode, RelayError, fault, problem} from './errors.js'
+import {ErrorCode, RelayError, fault} from './errors.js'
 import {channelKey, kindEntered, ownerKey, partsOfKey, topicKey} from './keys.js'
 import {Limits} from './limits.js'
 import {messageOf} from './message.js'
@@ -11,6 +11,9 @@ import {Pending} from './pending.js'
 const repeatable = new Set(['subscribe', 'join', 'subscribedUsers', 'who', 'where', 'getStates', 'history', 'barrier', 'getMetadata',
   'getLocks', 'boards', 'getBans', 'setReaderLimits', 'offerDevice', 'status'])
 export const mayBeRepeated = ({request, pending}) => !pending || repeatable.has(request.type)
+
+/** What the relay may answer late, and can be asked to give up. [SE14] */
+const waitAtRelay = new Set(['acquireLock', 'barrier'])
 
 /** Requests that are not answered, by their id. */
 export class Requests {
@@ -43,15 +46,20 @@ export class Requests {
     this.ask({type, body: type === 'subscribe' ? {...body, since} : body, texts})
   }
 
-  /** Withdraws a request that waits. The relay answers it: what it has done meanwhile counts. [SE14] */
-  cancel(pending) {
-    for (const [id, asked] of this.byID) {
-      if (asked.pending === pending) return this.ask({type: 'cancel', body: {request: id}}, new Pending())
-    }
+  /**
+   * Nobody waits for a request any more: it is not sent, or not again. One that waits at the relay is withdrawn there; the relay answers
+   * it, and what it has done meanwhile counts. [SE14]
+   */
+  withdraw(pending) {
     const isMeant = waiting => waiting.pending === pending
-    if (!this.machine.queue.withdraw(isMeant) && !this.askedAgain.some(isMeant)) return
+    if (this.machine.queue.withdraw(isMeant)) return 'nothingHappened'
     this.askedAgain = this.askedAgain.filter(waiting => !isMeant(waiting))
-    pending.settle({error: problem('cancelled', 'withdrawn before it was sent')})
+    for (const [id, asked] of this.byID) {
+      if (asked.pending !== pending || asked.isWithdrawn) continue
+      asked.isWithdrawn = true
+      if (waitAtRelay.has(asked.request.type)) this.ask({type: 'cancel', body: {request: id}}, new Pending())
+    }
+    return 'unknown'
   }
 
   answer(body) {

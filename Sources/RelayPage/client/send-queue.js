@@ -7,9 +7,7 @@ import {partsOfKey, sorted, topicKey} from './keys.js'
 import {Limits} from './limits.js'
 import {OutgoingDrawing} from './outgoing-drawing.js'
 import {Pending} from './pending.js'
-import {StoredReceipt} from './receipts.js'
 import {checkedName, contentOf, payloadOf, utf8} from './text.js'
-/** @import {RestoredMessage} from './types.js' */
 
 /** Messages, packets, drawings and requests that wait for their turn. */
 export class SendQueue {
@@ -23,7 +21,7 @@ export class SendQueue {
     this.messages = 0
     /** The number of the last drawing without a key. */
     this.lastDrawing = 0
-    /** What an earlier client object had not seen to its end. @type {RestoredMessage[]} */
+    /** What an earlier client object had not seen to its end, with what settles it. */
     this.takenUp = []
   }
 
@@ -177,9 +175,9 @@ export class SendQueue {
     for (const {id, number, isLarge, ...fields} of entries) {
       const kept = {...fields, isRetained: true, size: fields.bytes?.length ?? 0, number, accepted: new Pending(), stored: new Pending()}
       const {channel, accepted, stored} = kept
-      const receipt = new StoredReceipt(accepted, stored)
       const content = ({key, customType, text, bytes}) => ({key, customType, payload: contentOf(bytes, text)})
-      this.takenUp.push(kept.changes ? {channel, changes: kept.changes.map(content), receipt} : {channel, ...content(kept), receipt})
+      const pendings = {accepted, stored}
+      this.takenUp.push(kept.changes ? {channel, changes: kept.changes.map(content), pendings} : {channel, ...content(kept), pendings})
       if (number < 0) {
         this.machine.outbox.entries.set(kept, {id})
         this.machine.sent.settle(kept, {error: outcomeUnknown('a record')})

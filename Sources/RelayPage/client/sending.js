@@ -1,88 +1,75 @@
-// What a client sends to message channels and users.
+// What a client sends to channels and users: each with its receipt, and with what becomes of it.
 import {problem} from './errors.js'
 import {Pending} from './pending.js'
 import {Receipt, StoredReceipt} from './receipts.js'
-import {noBytes, payloadOf} from './text.js'
-/** @import {Payload, SendOptions} from './types.js' */
+import {payloadOf, utf8} from './text.js'
 
-/** The calls of `RelayClient` that send messages, drawings and change sets. */
-export class Sending {
-  /**
-   * Publishes a message; it has its place in the order when this returns. After a break it is sent again until its outcome is
-   * known: the relay accepts it once.
-   *
-   * - `send('hello', {to: 'lesson', customType, echo, storeInHistory})`: to a message channel
-   * - `send('hello', {toUser: 'bob', customType})`: to one user; the receipt comes when the receiving app has taken it
-   * - `send(json, {to: 'lesson', retainedAs: 's1', customType, echo})`: kept for good as the newest of its key
-   * - `send({removing: 's1', from: 'lesson'})`: removes the record of a key; others receive a message with `isRemoval`. Another
-   *   user's takes the right `revise`, as it does to replace it: the receipt is rejected with `notPermitted` [BL10]
-   *
-   * @template {SendOptions} Options
-   * @param {Payload|{removing: string, from: string}} payload with its custom type at most 32,768 bytes; 1 or more if it is retained
-   * @param {Options} [options] `echo`: whether this client receives it as well; `storeInHistory: false`: a client without a link
-   *   at that moment misses it
-   * @returns {Options extends {to: string, retainedAs?: undefined} | {toUser: string} ? Receipt : StoredReceipt}
-   * @throws {RelayError} `badName`, `badText`, `tooLarge`, `badRequest` for an empty record, `unsentFull`, `clientClosed`: nothing
-   *   was sent then
-   */
-  send(payload, {to, toUser, retainedAs, customType, echo = false, storeInHistory = true} = {}) {
-    const accepted = new Pending()
-    const stored = new Pending()
-    if (toUser !== undefined) {
-      this.act((machine, now) => machine.sendDirect({payload, user: toUser, customType, pending: accepted}, now))
-      return new Receipt(accepted)
-    }
-    const removing = payload?.removing
-    const key = removing ?? retainedAs
-    const isRetained = key !== undefined
-    if (removing === undefined && isRetained && payloadOf(payload).bytes.length === 0) {
-      throw problem('badRequest', 'an empty payload removes a record: that is a call of its own')
-    }
-    const message = {
-      payload: removing === undefined ? payload : noBytes, channel: removing === undefined ? to : payload.from, customType, echo,
-      isKept: storeInHistory, key, isRetained, accepted, stored: isRetained ? stored : undefined,
-    }
-    this.act((machine, now) => machine.send(message, now))
-    if (!isRetained) return new Receipt(accepted)
-    return new StoredReceipt(accepted, stored)
-  }
+/** Tells who reads problems of a failure that nobody waits for. */
+function tellUnasked(client, receipt, fields, error, wasAccepted = false) {
+  const {accepted, stored} = receipt.asked
+  if (stored || (accepted && !wasAccepted)) return
+  client.machine.unread.emit({type: 'refused', ...fields, receipt: receipt.id, error}, 0)
+}
 
-  /**
-   * Publishes a drawing of up to 8 MiB, in parts where one message does not hold it; it arrives as one message or not at all.
-   *
-   * Parts take at most three quarters of the rate. What is sent meanwhile goes before it, but for messages and drawings with
-   * its key. After a break it goes on, or begins anew, at most 5 times.
-   *
-   * @param {Payload} payload 1 byte or more
-   * @param {{to: string, customType?: string, key?: string, retain?: boolean, echo?: boolean}} options
-   * @returns {StoredReceipt}
-   * @throws {RelayError} as `send`; `badName` for a record without a key; `unsentFull` when those that wait have too many bytes
-   */
-  sendLarge(payload, {to, customType, key, retain = false, echo = false}) {
-    const accepted = new Pending()
-    const stored = new Pending()
-    this.act((machine, now) => machine.sendLarge({payload, channel: to, customType, key, isRetained: retain, echo, accepted, stored}, now))
-    return new StoredReceipt(accepted, stored)
-  }
+/** Sends a message: `send(machine, {accepted}, now)`. */
+export function sendMessage(client, fields, send) {
+  const accepted = new Pending()
+  const receipt = new Receipt(client.nextReceipt(), accepted.promise)
+  accepted.settled = ({error}) => error && tellUnasked(client, receipt, fields, error)
+  client.reach((machine, now) => send(machine, {accepted}, now))
+  return receipt
+}
 
-  /**
-   * Writes and removes many records of one board together: all of them or none, for its readers and after a crash of the relay.
-   *
-   * It costs one message of the rate for each 64 changes, or 32,768 bytes, begun. Readers have all of it at their next `caughtUp`;
-   * messages with one of its keys that are sent behind it wait until it is accepted. After a break it goes on, or begins anew, at
-   * most 5 times.
-   *
-   * @param {({key: string, payload: Payload, customType?: string}|{key: string, isRemoval: true})[]} changes 1…4,096, in this
-   *   order, with 8,388,608 bytes together
-   * @param {{to: string}} options
-   * @returns {StoredReceipt} with the offset of the last change, behind those of the others without a gap; rejected with
-   *   `changeIndex` where the relay refused one change, and then none was made [BL11]
-   * @throws {RelayError} as `send`, with `changeIndex` where one change is meant; `limitReached`
-   */
-  sendChanges(changes, {to}) {
-    const accepted = new Pending()
-    const stored = new Pending()
-    this.act((machine, now) => machine.sendChanges({changes, channel: to, accepted, stored}, now))
-    return new StoredReceipt(accepted, stored)
+/** Follows records that are on their way: they are shown at once, and told to who reads changes once they are stored. */
+export function followRecords(channel, changes, subject, pendings) {
+  const {client, state, name} = channel
+  const {accepted, stored} = pendings
+  const receipt = new StoredReceipt(client.nextReceipt(), accepted.promise, stored.promise)
+  let records = []
+  let wasAccepted = false
+  const follow = {
+    accepted({value: last}) {
+      if (last === undefined) return
+      wasAccepted = true
+      state.board.ownAccepted(records, last)
+    },
+    stored({value: last, error}) {
+      if (error) {
+        state.board.ownEnded(records)
+        const key = changes.length === 1 ? changes[0].key : undefined
+        tellUnasked(client, receipt, {subject, channel: name, key}, error, wasAccepted)
+      } else client.machine.unread.emit({type: 'ownStored', channel: name, records, last, receipt: receipt.id})
+    },
   }
+  for (const [what, pending] of Object.entries({accepted, stored})) {
+    pending.settled = follow[what]
+    if (pending.result) follow[what](pending.result)
+  }
+  /** Shows them, once the machine has taken them. */
+  const show = () => {
+    if (!stored.result) records = state.board.ownSent(changes, client.user)
+  }
+  return {receipt, show}
+}
+
+/** Sends records: `send(machine, {accepted, stored}, now)`. */
+export function sendRecords(channel, changes, send, subject = 'record') {
+  const pendings = {accepted: new Pending(), stored: new Pending()}
+  const {receipt, show} = followRecords(channel, changes, subject, pendings)
+  channel.client.reach((machine, now) => {
+    send(machine, pendings, now)
+    show()
+  })
+  return receipt
+}
+
+/** How a payload is sent to a channel: as one message, or in parts. */
+export function checkedMessage(payload, {customType, storeInHistory}, limits) {
+  const size = payloadOf(payload).bytes.length + (customType === undefined ? 0 : utf8(customType).length)
+  const isLarge = size > limits.messageBytesMax
+  if (isLarge && !storeInHistory) {
+    const limit = limits.messageBytesMax
+    throw problem('tooLarge', `a message that is not kept has at most ${limit} bytes, not ${size}`, {limit, actual: size})
+  }
+  return isLarge
 }

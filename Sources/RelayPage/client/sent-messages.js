@@ -113,7 +113,7 @@ export class SentMessages {
     for (const asked of this.machine.requests.byID.values()) {
       // It is asked again with each login.
       if (asked.request.type === 'goOn') continue
-      if (mayBeRepeated(asked)) this.machine.requests.askedAgain.push(asked)
+      if (mayBeRepeated(asked) && !asked.isWithdrawn) this.machine.requests.askedAgain.push(asked)
       else asked.pending.settle({error: outcomeUnknown('a request')})
     }
     this.machine.requests.byID.clear()

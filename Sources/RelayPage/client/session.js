@@ -48,8 +48,7 @@ export class Session {
     this.machine.heartbeat.intervalMs = Math.max(100, body.heartbeatMs)
     this.machine.messages.users.set(body.handle, body.user)
     this.machine.unread.emit({type: 'link', state: 'connected', resumed: body.resumed})
-    this.machine.connectPending?.settle({})
-    this.machine.connectPending = undefined
+    this.machine.settleConnecting({})
     // Its pong comes behind all that a resumption restores. [SE9]
     this.machine.heartbeat.sendPing(now)
     this.machine.credits.renew(body, now)

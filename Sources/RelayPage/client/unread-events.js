@@ -1,13 +1,12 @@
-// Events that the app has not read.
+// Events on their way to the app.
 import {Limits} from './limits.js'
 
-/** What the app is told, in order, until it takes it. */
+/** What the app is told, in order, until the shell hands it to those who read. */
 export class UnreadEvents {
   constructor(machine) {
     this.machine = machine
+    /** `{event, cost}`; `cost`: what it holds, in bytes, with `Limits.eventBytes`. */
     this.events = []
-    /** What the events hold, each with `Limits.eventBytes`. */
-    this.bytes = 0
     /** The size of the frame that is being read: what its events cost. */
     this.frameBytes = 0
     /** Records of a board that is read, not told yet. */
@@ -18,29 +17,13 @@ export class UnreadEvents {
   }
 
   /** @param {number} [bytes] about what it holds; if it is not said, what the frame has that it tells */
-  emit(event, bytes = this.frameBytes, delivery = undefined) {
+  emit(event, bytes = this.frameBytes) {
     this.flushBatch()
     if (event.type === 'link') {
       const {type, ...state} = event
       this.machine.linkState = state
     }
-    const cost = Limits.eventBytes + bytes
-    this.events.push({event, delivery, attempt: this.machine.attempt, cost})
-    this.bytes += cost
-  }
-
-  /** Whether the app has read enough for a client that has paused to go on. */
-  get isHalfRead() {
-    const {eventsCountMax, eventsBytesMax} = this.machine.settings
-    return this.events.length <= eventsCountMax / 2 && this.bytes <= eventsBytesMax / 2
-  }
-
-  /** An app that does not read is told, not grown. */
-  bound(now) {
-    const {eventsCountMax, eventsBytesMax} = this.machine.settings
-    const [count, bytes] = [this.events.length, this.bytes]
-    if (count > eventsCountMax) this.machine.end({kind: 'eventsNotRead', limit: eventsCountMax, waiting: count}, now)
-    else if (bytes > eventsBytesMax) this.machine.end({kind: 'eventsNotRead', limit: eventsBytesMax, waiting: bytes}, now)
+    this.events.push({event, cost: Limits.eventBytes + bytes})
   }
 
   /** Records that come while a board is read are gathered. */

@@ -6,7 +6,6 @@ import {Host} from './host.js'
 import {Live} from './live.js'
 import {boardName, personName, titleOf} from './names.js'
 import {PenMode} from './pen-mode.js'
-import {qrCode, qrPath} from './qr.js'
 import {Records} from './records.js'
 import {Session} from './session.js'
 import {svgDocument} from './svg.js'
@@ -89,7 +88,7 @@ function showLink() {
 }
 
 async function linkChanged() {
-  const {state, afterMs, reason} = session.client.linkState
+  const {state, afterMs, reason} = session.client.link
   retryAt = performance.now() + (afterMs ?? 0)
   showLink()
   if (state !== 'closed' || reason.kind === 'closedByApp') return
@@ -213,7 +212,11 @@ function furnish() {
   $('title').onchange = () => session.setTitle($('title').value.trim()).catch(failed).finally(showTitle)
 }
 
-function codePicture(code) {
+/** Its module comes when a code is first wanted. */
+async function codePicture(link) {
+  const {qrCode, qrPath} = await import('./qr.js')
+  const code = qrCode(link)
+  if (!code) return ''
   const size = code.length + 8
   const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}"><path d="${qrPath(code)}"/></svg>`
   return make('img', {alt: 'QR code of the link', src: `data:image/svg+xml,${encodeURIComponent(picture)}`})
@@ -228,11 +231,11 @@ function linkBox(label) {
     input.select()
     copy.textContent = document.execCommand('copy') ? 'Copied' : 'Press Ctrl+C'
   }})
-  const show = link => {
+  const show = async link => {
     if (link === input.value) return
     input.value = link
-    const code = qrCode(link)
-    box.replaceChildren(...code ? [codePicture(code)] : [])
+    const picture = await codePicture(link).catch(() => '')
+    if (link === input.value) box.replaceChildren(picture)
   }
   return {show, parts: [box, make('div', {className: 'field'}, input, copy)]}
 }
@@ -246,7 +249,8 @@ async function invite() {
   // The relay is asked first: a host's own key must not stand there for a moment. A link that is dead does not keep the panel shut.
   if (isInviting) return
   isInviting = true
-  await Promise.race([renewGuestKey(), new Promise(resolve => setTimeout(resolve, 1_000))])
+  const ready = Promise.all([renewGuestKey(), import('./qr.js')]).catch(() => {})
+  await Promise.race([ready, new Promise(resolve => setTimeout(resolve, 1_000))])
   const {credential} = session
   const link = linkBox('Link to this board')
   const show = () => link.show(linkTo(location.origin, board, session.credential))
@@ -268,9 +272,9 @@ async function invite() {
 async function offerDevice() {
   if (session.state !== 'connected') return toast('You are not connected. Try again in a moment.')
   try {
-    const {code, validMs} = await session.client.offerDevice()
+    const {code, validMs} = await session.client.handOver()
     const link = linkBox('Link for your other device')
-    link.show(deviceLink(location.origin, board, session.credential, code))
+    await link.show(deviceLink(location.origin, board, session.credential, code))
     const timer = setTimeout(() => document.querySelector('#device-dialog')?.close(), validMs)
     const text = 'Scan this with your other device, or open the link there: what you draw on both is yours. '
         + 'The code is good once, for two minutes. Show it to nobody else.'

@@ -21,8 +21,8 @@ export async function comeWith(code, {board, credential, storage, Client = Relay
   const device = newID().slice(0, 16)
   const client = new Client(location.origin + '/ws', undefined, {code, credential, storage, scope: location.host, device})
   try {
-    await client.ready
-    const {name} = await client.presence({message: board}).states(client.user).catch(() => ({}))
+    await client.connect()
+    const {name} = await client.channel(board).presence.states(client.user).catch(() => ({}))
     return {user: client.user, device, name}
   } finally {
     await client.close()

@@ -64,7 +64,7 @@ export class Host {
   async ban(user, name) {
     const {title, text, yes} = hostTexts.ban(name)
     if (await ask('ban-dialog', title, text, [['ban-no', 'Let them stay'], ['ban-yes', yes]]) !== 'ban-yes') return
-    if (!await this.decide(moderation => moderation.ban(user, {forMs: banMs}))) return
+    if (!await this.decide(moderation => moderation.ban(user, {for: banMs}))) return
     toast(hostTexts.banned(name), 'Undo', () => this.decide(moderation => moderation.unban(user), hostTexts.unbanned(name)))
   }
 }

@@ -8,6 +8,8 @@ const presenceTimeoutMs = 60_000
 const cursorEveryMs = 50
 /** Where nothing was missed no `caughtUp` tells that the board is as it is at the relay. */
 const readAgainMs = 5_000
+/** The page waits for its relay as long as it takes. */
+const patient = {timeout: Infinity}
 /** What one change, and a set of them, may hold; larger drawings go in parts. */
 const changeBytesMax = 32_768
 const setBytesMax = 8_000_000
@@ -29,6 +31,7 @@ export class Session {
   /** @param {{board, user, name, credential, records, live, changed: (what: string) => void, failed: (error: Error, what?: string) => void}} parts */
   constructor(parts) {
     Object.assign(this, parts)
+    this.makeTakers()
     document.addEventListener('visibilitychange', () => this.tellAway())
   }
 
@@ -45,14 +48,16 @@ export class Session {
       records.reset()
       unsent.forEach(({key}) => records.touched.add(key))
     }
-    Object.assign(this, {user, hasTopics: false, isFrozen: false, isOpen: false, stream: undefined})
+    Object.assign(this, {user, hasTopics: false, isFrozen: false, isOpen: false, isFollowing: false, publishers: {}})
     this.client = new this.Client(location.origin + '/ws', user, {
-      storage: open('localStorage'), scope: location.host, credential: this.credential, presenceTimeoutMs,
+      storage: open('localStorage'), scope: location.host, credential: this.credential, presenceTimeout: presenceTimeoutMs,
           device: deviceOf(user, open('localStorage'), open('sessionStorage')),
-          description: [...this.name].slice(0, 12).join('') + ' (whiteboard)', retriesFirstConnect: true,
+          description: [...this.name].slice(0, 12).join('') + ' (whiteboard)',
     })
+    this.channel = this.client.channel(this.board)
     this.stopWaking = wakeUpWithPage(this.client)
     this.hear()
+    this.followMembers()
     for (const {channel, changes, receipt, ...record} of this.client.restored) {
       const shown = ({key, customType, payload}) => ({key, record: payload.length ? {customType, payload} : undefined})
       if (channel === this.board) this.followAll((changes ?? [record]).map(shown), receipt)
@@ -66,12 +71,12 @@ export class Session {
   }
 
   enter() {
-    const {client, board} = this
-    client.presence({message: board}).setStates({name: this.name}).catch(error => this.failed(error))
-    this.ask(() => client.subscribe(board, {features: ['messages', 'metadata', 'presence'], since: 'beginning'}))
+    const {channel} = this
+    this.rename(this.name)
+    this.ask(() => channel.open({parts: ['messages', 'metadata', 'presence'], ...patient}))
     this.ask(async () => {
-      const stream = this.stream = await client.join(board, {features: []})
-      await Promise.all([stream.subscribeTopic('points'), stream.subscribeTopic('cursors')])
+      await Promise.all(['points', 'cursors'].map(name => channel.topic(name).follow(patient)))
+      this.isFollowing = true
       await this.takeUpTopics()
     })
   }
@@ -87,11 +92,11 @@ export class Session {
 
   /** To publish live points: when it may, and when it may again. */
   async takeUpTopics() {
-    if (!this.mayDraw || this.hasTopics || !this.stream) return
+    if (!this.mayDraw || this.hasTopics || !this.isFollowing) return
     this.hasTopics = true
     try {
-      await this.stream.joinTopic('points')
-      await this.stream.joinTopic('cursors', {priority: 'low'})
+      const publish = (name, priority) => this.channel.topic(name).startPublishing({priority, ...patient})
+      this.publishers = {points: await publish('points', 'normal'), cursors: await publish('cursors', 'low')}
     } catch (error) {
       this.hasTopics = false
       // What was frozen meanwhile nobody has tried here.
@@ -101,74 +106,95 @@ export class Session {
 
   // MARK: What comes
 
-  hear() {
-    const {client, records, live} = this
-    const on = (type, use) => client.on(type, event => client === this.client && use(event))
-    const onBoard = (type, use) => on(type, event => {
-      if ((event.owner?.channel ?? event.channel?.channel ?? event.channel) === this.board) use(event)
-    })
+  async hear() {
+    const {client} = this
+    try {
+      for await (const event of client.events()) {
+        if (client !== this.client) return
+        this.take(event)
+      }
+    } catch {
+      // This page was too slow, and has missed something: all is read anew.
+      if (client === this.client) this.connect(this.user)
+    }
+  }
+
+  /** Every event of the client has its turn here, in the relay's order. */
+  take(event) {
+    try {
+      if (!event.channel || event.channel === this.board) this.takers[event.type]?.(event)
+    } catch (error) {
+      // It reaches what watches for errors; the next event still comes.
+      queueMicrotask(() => { throw error })
+    }
+  }
+
+  makeTakers() {
+    const {records, live} = this
+    this.takers = {}
+    const on = (type, use) => this.takers[type] = use
     const isFinished = id => records.elements.has(id)
     const received = message => {
       if (message.isRemoval) live.drop(id => id === message.key)
       records.received(message)
     }
-    onBoard('message', message => {
+    on('message', message => {
       received(message)
       this.applied()
     })
-    onBoard('board', ({messages, progress}) => {
+    on('board', ({messages, progress}) => {
       messages.forEach(received)
       this.progress = records.isReading ? progress : undefined
       this.applied()
     })
-    onBoard('cleared', ({offset}) => {
+    on('cleared', ({offset}) => {
       records.cleared(offset)
       this.applied()
     })
-    onBoard('messagesMissed', ({extent}) => {
+    on('messagesMissed', ({extent}) => {
       if (extent === 'reset') records.reset()
       this.applied()
     })
-    onBoard('caughtUp', ({head}) => {
+    on('caughtUp', ({head}) => {
       records.caughtUp(head)
       this.progress = undefined
       new Set(records.own.filter(({isUnknown}) => isUnknown).map(({together}) => together)).forEach(changes => this.writeAgain(changes))
       this.applied()
       this.changed('read')
     })
-    onBoard('packet', packet => live.packet(packet, isFinished))
-    onBoard('topics', ({kind, publishers}) => {
+    on('packet', packet => live.packet(packet, isFinished))
+    on('topics', ({kind, publishers}) => {
       if (kind === 'left') publishers.filter(({topic}) => topic === 'points').forEach(({user, device}) => live.left(user, device))
     })
-    onBoard('presence', event => this.present(event))
-    onBoard('metadata', ({items}) => {
+    on('metadata', ({items}) => {
       this.title = items.get('title')
       this.changed('title')
     })
-    onBoard('channelMode', ({mode, isOn}) => {
+    on('channelMode', ({mode, isOn}) => {
       this[mode === 'frozen' ? 'isFrozen' : 'isOpen'] = isOn
       this.access()
     })
     on('accessChanged', () => this.access())
     // Live points are lost without harm. A freeze closes their topics; they are taken up again when it ends.
-    on('refused', ({subject, topic, channel, error}) => {
-      if (error.code !== ErrorCode.channelEnded) return topic || subject === 'packet' || this.failed(error)
-      if (channel.kind === 'message') this.changed('ended')
+    on('refused', ({subject, topic, receipt, error}) => {
+      if (error.code === ErrorCode.channelEnded) return subject === 'channel' && this.changed('ended')
+      return topic || receipt || subject === 'packet' || this.failed(error)
     })
     on('link', link => {
       if (link.state === 'connected') {
         if (!link.resumed) live.drop(() => true, () => true)
         this.tellAway()
         this.access()
-        if (link.resumed) this.mustBeInside(client)
+        if (link.resumed) this.mustBeInside()
       }
       this.changed('link')
     })
   }
 
   /** While this page was away its board may have ended: nobody tells it, but it is out of the channel. [AC19] */
-  async mustBeInside(client) {
-    await client.barrier({channel: this.board}).catch(error => {
+  async mustBeInside() {
+    const {client} = this
+    await this.channel.upToDate(patient).catch(error => {
       const isOut = client === this.client && error.code === ErrorCode.notSubscribed && this.rights?.has('subscribe')
       if (isOut) this.changed('ended')
     })
@@ -180,27 +206,16 @@ export class Session {
     this.changed('board')
   }
 
-  present({kind, channel, members, total, member, user, set, removed, joined, changed, left, timedOut}) {
-    if (channel.kind !== 'message') return
-    const before = this.members.get(this.user) ?? {}
-    const gone = user => {
-      this.members.delete(user)
-      this.live.left(user)
-    }
-    if (kind === 'snapshot') {
-      this.members = new Map(members.map(({user, states}) => [user, states]))
-      if (total > members.length) this.readMembers(members.at(-1).user)
-    } else if (kind === 'joined') this.members.set(member.user, member.states)
-    else if (kind === 'left' || kind === 'timedOut') gone(user)
-    else if (kind === 'stateChanged') {
-      const states = {...this.members.get(user), ...set}
-      for (const key of removed) delete states[key]
-      this.members.set(user, states)
-    } else if (kind === 'interval') {
-      ;[...left, ...timedOut].forEach(gone)
-      for (const {user, states} of [...joined, ...changed]) this.members.set(user, states)
-    }
-    if (kind !== 'snapshot') this.toldBySelf(before, this.members.get(this.user) ?? {})
+  async followMembers() {
+    const {client} = this
+    for await (const members of this.channel.presence.members()) if (client === this.client) this.present(members)
+  }
+  /** Who is here, oneself among them. */
+  present(members) {
+    const before = this.members
+    this.members = new Map([...members].map(([user, {states}]) => [user, states]))
+    for (const user of before.keys()) if (!members.has(user)) this.live.left(user)
+    if (before.has(this.user)) this.toldBySelf(before.get(this.user), this.members.get(this.user) ?? {})
     this.changed('people')
   }
 
@@ -211,26 +226,14 @@ export class Session {
   }
   /** States that others see; it is no harm if they are not set. */
   tell(states) {
-    this.client.presence({message: this.board}).setStates(states).catch(() => {})
-  }
-
-  /** A snapshot names a hundred; the rest is asked for. */
-  async readMembers(after) {
-    try {
-      while (after) {
-        const {members, next} = await this.client.presence({message: this.board}).users({after})
-        for (const {user, states} of members) this.members.set(user, states)
-        after = next
-      }
-      this.changed('people')
-    } catch {}
+    this.channel.presence.set(states, patient).catch(() => {})
   }
 
   // MARK: What this page may
 
   /** Of the link. */
   get state() {
-    return this.client?.linkState.state ?? 'connecting'
+    return this.client?.link.state ?? 'connecting'
   }
   get rights() {
     return this.client?.access?.rights(this.board)
@@ -280,10 +283,9 @@ export class Session {
 
   /** Keeps a record, or removes one (`undefined`); it is shown at once. */
   write(key, record) {
-    const {board, client} = this
+    const {board} = this.channel
     try {
-      const receipt = record === undefined ? client.send({removing: key, from: board})
-        : client.sendLarge(record.payload, {to: board, key, retain: true, customType: record.customType})
+      const receipt = record === undefined ? board.remove(key) : board.put(key, record.payload, {customType: record.customType})
       this.followAll([{key, record}], receipt)
     } catch (error) {
       this.failed(error)
@@ -292,16 +294,15 @@ export class Session {
 
   /** Several as one: all or none, and others see them at once. What is too large for that goes by itself. @param {{key, record}[]} changes */
   writeAll(changes) {
-    const {board, client} = this
-    let set = []
-    let bytes = 0
+    const {board} = this.channel
+    let [set, bytes] = [[], 0]
     const send = () => {
       const [all, isOne] = [set, set.length < 2]
-      set = []
-      bytes = 0
+      ;[set, bytes] = [[], 0]
       if (isOne) return all.forEach(({key, record}) => this.write(key, record))
       try {
-        this.followAll(all, client.sendChanges(all.map(({key, record}) => record ? {key, ...record} : {key, isRemoval: true}), {to: board}))
+        const make = (batch, {key, record}) => record ? batch.put(key, record.payload, {customType: record.customType}) : batch.remove(key)
+        this.followAll(all, board.batch(batch => all.forEach(change => make(batch, change))))
       } catch (error) {
         this.failed(error)
       }
@@ -347,7 +348,7 @@ export class Session {
     const {records, client} = this
     const own = changes.filter(change => records.isOwn(change))
     // With a link that is over, it is kept for the next time this page is opened.
-    if (client.linkState.state === 'closed' || own.length === 0) return
+    if (client.link.state === 'closed' || own.length === 0) return
     const isUnknown = error.code === ErrorCode.outcomeUnknown
     const isWaiting = isUnknown || error.retryAfterMs !== undefined
     for (const change of own) Object.assign(change, {isUnknown, isWaiting})
@@ -379,24 +380,24 @@ export class Session {
 
   /** Shows points of a line that is being drawn; they are lost without harm. @returns {number} up to which they were sent */
   sendPoints(stroke, from) {
-    for (const packet of writePackets(stroke, from)) this.packet(packet, {topic: 'points'})
+    for (const packet of writePackets(stroke, from)) this.packet('points', packet)
     return stroke.xy.length / 2
   }
   /** A line that was begun and is none: what others were shown of it goes. */
   takeBack(id) {
     try {
-      this.client.send({removing: id, from: this.board})
+      this.channel.board.remove(id)
     } catch {}
   }
   sendCursor(place, now = performance.now()) {
     if (place && now - this.cursorAt < cursorEveryMs) return
     this.cursorAt = now
-    this.packet(JSON.stringify(place ? {v: 1, x: hundredths(place.x), y: hundredths(place.y)} : {v: 1}), {topic: 'cursors', slot: 1})
+    this.packet('cursors', JSON.stringify(place ? {v: 1, x: hundredths(place.x), y: hundredths(place.y)} : {v: 1}), {slot: 1})
   }
-  packet(payload, options) {
+  packet(topic, payload, options) {
     if (!this.hasTopics || this.state !== 'connected') return
     try {
-      this.stream.send(payload, options)
+      this.publishers[topic].send(payload, options)
     } catch {}
   }
 
@@ -407,17 +408,17 @@ export class Session {
   }
   rename(name) {
     this.name = name
-    this.client.presence({message: this.board}).setStates({name}).catch(error => this.failed(error))
+    this.channel.presence.set({name}, patient).catch(error => this.failed(error))
   }
 
   async setTitle(text) {
-    await this.client.metadata({message: this.board}).set({title: text}, {revisions: {title: this.title?.revision ?? 0}})
+    await this.channel.metadata.set({title: text}, {revisions: {title: this.title?.revision ?? 0}})
   }
   async clear() {
-    await this.client.board(this.board).clear()
+    await this.channel.board.clear()
   }
   async undoClear() {
-    await this.client.board(this.board).undoClear()
+    await this.channel.board.undoClear()
   }
   /** For everybody. [AC19] */
   async end() {

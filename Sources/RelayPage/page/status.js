@@ -46,18 +46,22 @@ async function askKey(text) {
 function connect() {
   clearTimeout(timer)
   const mine = client = new RelayClient(location.origin + '/ws', user, {
-    secret, credential: arrive(), description: 'status page', presenceTimeoutMs: 5_000, retriesFirstConnect: true,
+    secret, credential: arrive(), description: 'status page', presenceTimeout: 5_000,
   })
-  const stop = wakeUpWithPage(mine)
-  mine.on('link', ({state, reason}) => {
+  mine.connect().catch(() => {})
+  showLink(mine, wakeUpWithPage(mine))
+}
+
+async function showLink(mine, stop) {
+  for await (const {state, reason} of mine.linkStates()) {
     if (mine !== client) return
-    document.documentElement.dataset.link = {closed: 'ended', paused: 'ended'}[state] ?? state
-    put('link-text', {connecting: 'Connecting…', connected: 'Connected', waiting: 'Connection lost, trying again…'}[state] ?? 'Not connected')
+    document.documentElement.dataset.link = {closed: 'ended', idle: 'connecting'}[state] ?? state
+    put('link-text', {idle: 'Connecting…', connecting: 'Connecting…', connected: 'Connected', waiting: 'Connection lost, trying again…'}[state] ?? 'Not connected')
     if (state === 'connected') refresh()
-    if (state !== 'closed' && state !== 'paused') return
+    if (state !== 'closed') continue
     stop()
     ended(reason)
-  })
+  }
 }
 
 async function ended({code: number, error, text}) {
@@ -73,7 +77,7 @@ async function ended({code: number, error, text}) {
 async function refresh() {
   clearTimeout(timer)
   const mine = client
-  if (document.hidden || mine.linkState.state !== 'connected') return
+  if (document.hidden || mine.link.state !== 'connected') return
   const began = performance.now()
   try {
     const status = await readStatus(mine.moderation)

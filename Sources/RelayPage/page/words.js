@@ -12,6 +12,7 @@ const texts = {
   storageFailed: 'The relay cannot save right now. Your last change is lost. Tell the host.',
   busy: 'The relay is busy. Try again in a moment.',
   outcomeUnknown: 'The connection broke. Check whether your change is there.',
+  timedOut: 'The relay does not answer. Check whether your change is there.',
   revisionMismatch: 'Someone else changed the title first. Try again.',
   codeWrong: 'That code was used, or is older than two minutes. Show a new one on your other device. Until then you are somebody new here.',
   boardNotFound: 'Nothing has been drawn here.',

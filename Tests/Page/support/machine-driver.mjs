@@ -130,8 +130,14 @@ export class MachineDriver {
   }
 
   readEvents() {
-    for (let event; (event = this.machine.nextEvent(this.now));) this.told.push(event)
+    this.told.push(...this.machine.takeEvents().map(({event}) => event))
     this.carryOut()
+  }
+
+  /** As an app that takes every direct message. */
+  acknowledge() {
+    this.readEvents()
+    for (const {acknowledgement} of this.told.filter(({type}) => type === 'direct')) this.machine.acknowledge(acknowledgement)
   }
 
   /** The events since the last call. */
@@ -199,9 +205,10 @@ export class MachineDriver {
     this.machine.request(type, body, this.watch(name), this.now, texts)
   }
 
-  cancel(name) {
-    this.machine.cancel(this.watched.get(name))
+  withdraw(name) {
+    const outcome = this.machine.withdraw(this.watched.get(name))
     this.carryOut()
+    return outcome
   }
 
   close() {

@@ -14,9 +14,11 @@ export const onDaemon = file => (setup, name, body) => {
     const daemon = await Daemon.start(setup)
     const opened = []
     const connect = async (user, {port = () => daemon.port, key = 'host', ...options} = {}) => {
-      const client = await RelayClient.connect(tcpTransport(port), user, {credential: {key: daemon.keys[key]}, ...options})
+      const client = new RelayClient(tcpTransport(port), user, {credential: {key: daemon.keys[key]}, ...options})
       opened.push(() => client.close())
-      return Object.assign(client, {seen: new Watcher(client)})
+      const seen = new Watcher(client)
+      await client.connect()
+      return Object.assign(client, {seen})
     }
     const proxy = async dice => {
       const found = await CutProxy.start(dice, () => daemon.port)

@@ -24,10 +24,16 @@ export class Watcher {
 
   constructor(client) {
     this.client = client
-    client.on('*', event => {
-      this.events.push(event)
-      this.waiting = this.waiting.filter(look => !look())
+    // At the moment in which the readers of the client get it, so that what a test awaits is never ahead of this.
+    client.read(event => {
+      if (event.type !== 'boardChange') this.take(event)
     })
+  }
+
+  take(event) {
+    if (event.type === 'direct') event.acknowledge()
+    this.events.push(event)
+    this.waiting = this.waiting.filter(look => !look())
   }
 
   of(type) {

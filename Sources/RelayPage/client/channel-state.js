@@ -1,0 +1,60 @@
+// What a client knows of one channel, for all handles of its name.
+import {BoardPicture} from './board-picture.js'
+import {Cell} from './latest.js'
+import {Members} from './members.js'
+/** @import {ClientEvent} from './types.js' */
+
+/** One channel of a client, whether it is open or not. */
+export class ChannelState {
+  /** What the app has asked to be in, of the two channels of the name, and not to leave since; whether for messages. */
+  asked = {message: false, stream: false, receives: false}
+  /** Reads of `records()` that are under way for a channel that is not open. */
+  privateReads = 0
+  /** Open readers that end when the channel is left. @type {Set<{cursor: object, topic?: string}>} */
+  readers = new Set()
+  /** Who follows a topic. @type {Map<string, Set<object>>} */
+  topics = new Map()
+
+  /** @param {string} name @param {(after: string) => Promise<object>} readMembers a page of members */
+  constructor(name, readMembers) {
+    Object.assign(this, {name, readMembers})
+    this.begin()
+  }
+
+  begin() {
+    this.board = new BoardPicture()
+    this.members = new Members(this.readMembers)
+    this.contents = new Cell({items: new Map(), majorRevision: 0})
+    /** What moderators set of either channel of the name. */
+    this.modes = {message: new Set(), stream: new Set()}
+  }
+
+  /** The channel is read for the client itself only: nobody else is told. */
+  get isPrivate() {
+    return this.privateReads > 0 && !this.asked.message
+  }
+
+  /** @param {ClientEvent} event @returns {object[]} what has changed on the board */
+  take(event) {
+    if (event.type === 'presence') this.members.take(event)
+    if (event.type === 'metadata') this.contents.set({items: event.items, majorRevision: event.majorRevision})
+    return this.board.take(event)
+  }
+
+  /** Who reads what is newest gets no more. */
+  close() {
+    for (const cell of [this.board, this.members, this.contents]) cell.end()
+  }
+
+  /** The client is out of the channel: what is known of it is void, and its readers end. */
+  end() {
+    const {board} = this
+    this.close()
+    this.begin()
+    // What was sent goes on, whether the channel is open or not.
+    for (const [key, records] of board.own) {
+      this.board.own.set(key, records)
+      this.board.refresh(key)
+    }
+  }
+}
