@@ -25,7 +25,7 @@ extension Hub {
         census.publishMemoryBytes = keptWindows.memory.used
         census.channelMemoryBytes = channels.count * Footprint.channel
         census.authorMemoryBytes = authors.bytes
-        census.unfinishedBytes = work.unfinishedBytes
+        census.unfinishedBytes = accounts.unfinished.used
         census.stagedBytes = accounts.staged.used
         census.heldBytes = accounts.heldFrames.used
         census.framesHeld = work.framesHeld

@@ -58,7 +58,7 @@ extension Hub {
             .lentRights(_, let channel, let generation):
             channels[channel].generation == generation && channels[channel].id != nil
         case .droppedNotice(let flow): flows[named: flow] != nil
-        case .direct(let delivery): isUnderWay(delivery)
+        case .direct(let delivery): directs[delivery] != nil
         case .metadataEnd(let book, let generation): metadata[book].generation == generation && metadata[book].owner != nil
         case .lockWait(let lock, let ticket): locks[lock].waiters.contains { $0.ticket == ticket }
         case .lockExpiry(let lock, let absence): locks[lock].absence == absence

@@ -124,6 +124,9 @@ extension Hub {
     package var workCharged: Int { work.charged }
     package var workDearest: Int { work.dearest }
 
+    /// Memory of the frames of a connection that wait, in bytes, with what is done of them.
+    package func heldRoom(of id: ConnectionID) -> Int { isKnown(id) ? connections[id.place].held.bytes.count : 0 }
+
     /// What a connection has had above its share. [DL12]
     package func workOverdrawn(by id: ConnectionID) -> Int { isKnown(id) ? work.overdrawn(connections[id.place].share) : 0 }
 
@@ -145,7 +148,7 @@ extension Hub {
     /// What is counted of memory in all, in bytes: what `--memory` divides, and channels.
     package var countedMemory: Int {
         outbox.liveBytes + outbox.spareBytes + accounts.metadata.used + historyTotals.memory.used + keptWindows.memory.used
-            + accounts.memory.used + accounts.staged.used + accounts.heldFrames.used + work.unfinishedBytes
+            + accounts.memory.used + accounts.staged.used + accounts.heldFrames.used + accounts.unfinished.used
             + accounts.unjournaled.used + channels.count * Footprint.channel + authors.bytes
     }
 }

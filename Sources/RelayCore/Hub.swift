@@ -56,8 +56,8 @@ package struct Hub {
     /// What message channels keep for good. [BL1]
     var boards: BoardShelf
     var authors = AuthorDesk()
-    /// Direct messages that wait for their acknowledgement, in the order they were sent.
-    var directs: [PendingDirect] = []
+    /// Direct messages that wait for their acknowledgement.
+    var directs = PendingDirects()
 
     var historyTotals: HistoryTotals
     var catchUps = CatchUps()

@@ -36,7 +36,7 @@ extension Engine {
             journal?.acknowledgeFailure()
         case .recovered: hub.handle(.storageRecovered, at: Self.now())
         case .boardsWritten(let report): hub.handle(.boardsWritten(report), at: Self.now())
-        case .authorsRead(let answer): hub.handle(.authorsRead(answer), at: Self.now())
+        case .authorsRead(let answers): for answer in answers { hub.handle(.authorsRead(answer), at: Self.now()) }
         case .recordsFound(let answer): hub.handle(.recordsFound(answer), at: Self.now())
         case .erased(let answer): hub.handle(.erased(answer), at: Self.now())
         case .boardRead(let block): hub.handle(.boardRead(block), at: Self.now())

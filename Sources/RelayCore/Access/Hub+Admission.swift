@@ -91,6 +91,8 @@ extension Hub {
         }
         guard !accessRules.isOpen, accounts.guesses.isEmpty(connections[connection].peer.address, at: now.instant) else { return false }
         if let key, let session, let own = sessions[session].keyDigest, AccessRules.digest(key, is: own) { return false }
+        // With so many tries in line the newest would be turned away before it is judged: a right key came in no more.
+        guard greetings.held(from: connections[connection].peer.address) <= greetingsOfAddressMax / 2 else { return false }
         counters.credentialsDelayed += 1
         connections[connection].input = .held(for: .guesses)
         deadlines.set(

@@ -20,6 +20,8 @@ struct Accounts {
     var metadata: MemoryAccount
     /// Frames that wait. [DL12]
     var heldFrames: MemoryAccount
+    /// Frames that have not come whole. [FR2]
+    var unfinished: MemoryAccount
     /// Parts that wait for the last of their change set. [BL11]
     var staged: MemoryAccount
     /// Changes that wait for the disk, and answers behind them. [SG3]
@@ -31,6 +33,7 @@ struct Accounts {
         memory = MemoryAccount(max: configuration.sessionMemoryMax)
         metadata = MemoryAccount(max: configuration.metadataBytesTotalMax)
         heldFrames = MemoryAccount(max: configuration.heldBytesMax)
+        unfinished = MemoryAccount(max: configuration.unfinishedBytesMax)
         staged = MemoryAccount(max: configuration.stagedBytesMax)
         unjournaled = MemoryAccount(max: configuration.unjournaledBytesMax)
         guesses = AddressBuckets(rate: configuration.guessesPerSecond, capacity: configuration.guessesBurst)
@@ -41,7 +44,7 @@ struct Accounts {
 
     /// Memory by the address that it is charged to, in bytes. [AC16]
     var heldByAddress: [AddressKey: Int] {
-        [memory, metadata, heldFrames, staged, unjournaled].reduce(into: [:]) { $0.merge($1.byAddress, uniquingKeysWith: +) }
+        [memory, metadata, heldFrames, unfinished, staged, unjournaled].reduce(into: [:]) { $0.merge($1.byAddress, uniquingKeysWith: +) }
     }
 
     /// [CH8]

@@ -71,23 +71,32 @@ extension Hub {
     // MARK: - Frames that have not come whole
 
     mutating func keepPartial(_ bytes: [UInt8], since: Instant, of connection: Connection.Index) {
-        work.unfinishedBytes += bytes.count - connections[connection].partial.count
-        connections[connection].keepPartial(bytes, since: since)
-        while work.unfinishedBytes > configuration.unfinishedBytesMax, let oldest = oldestPartial() {
+        let address = connections[connection].partialPayer ?? connections[connection].peer.address
+        let more = bytes.count - connections[connection].partial.count
+        if more != 0 { accounts.unfinished.hold(more, address) }
+        connections[connection].keepPartial(bytes, since: since, payer: address)
+    }
+
+    /// At the end of each call: a connection that is closed lets go what it keeps, and others may be closed for it then. [FR2]
+    mutating func boundPartials() {
+        while accounts.unfinished.used > accounts.unfinished.max, let worst = worstPartial() {
             close(
-                oldest, .tooManyConnections,
-                "\(work.unfinishedBytes) bytes of frames have not come whole, at most \(configuration.unfinishedBytesMax) may be kept: "
-                    + "this one has been under way longest")
+                worst, .tooManyConnections,
+                "\(accounts.unfinished.used) bytes of frames have not come whole, at most \(accounts.unfinished.max) may be kept: "
+                    + "of the address that has most this one has kept most for longest")
         }
     }
 
-    private func oldestPartial() -> Connection.Index? {
-        var oldest: Connection.Index?
-        for connection in connections.indices where connections[connection].isOpen && !connections[connection].partial.isEmpty {
-            if let known = oldest, connections[known].partialSince <= connections[connection].partialSince { continue }
-            oldest = connection
+    /// Of the address that holds most: whose bytes, times the milliseconds for which they have been there, are most.
+    private func worstPartial() -> Connection.Index? {
+        guard let address = accounts.unfinished.largest else { return nil }
+        var worst: (connection: Connection.Index, weight: Int64)?
+        for connection in connections.indices where connections[connection].isOpen && connections[connection].partialPayer == address {
+            let age = (now.instant - connections[connection].partialSince).milliseconds + 1
+            let weight = Int64(connections[connection].partial.count) * age
+            if weight > worst?.weight ?? 0 { worst = (connection, weight) }
         }
-        return oldest
+        return worst?.connection
     }
 
     package var sessionMemory: Int { accounts.memory.used }

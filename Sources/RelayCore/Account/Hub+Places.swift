@@ -77,8 +77,12 @@ extension Hub {
     /// On an open relay everybody is a moderator, and nobody trusted for that.
     private func isTrusted(_ access: Access) -> Bool { !accessRules.isOpen && access.isModerator }
 
-    /// It has come from another address.
+    /// It has come from another address: its place and memory are charged to that, if that has room among its own. Else who took them
+    /// keeps the charge: two addresses could fill what one may not.
     mutating func move(_ session: Session.Index, to address: AddressKey) {
+        guard address != sessions[session].address, refusal(accounts.sessions, .init(address), max: configuration.sessionsMax) == nil,
+            (try? checkMemory(sessions[session].held, of: address)) != nil
+        else { return }
         accounts.sessions.giveBack(sessions[session].address)
         accounts.sessions.take(address)
         moveMemory(of: session, to: address)

@@ -179,6 +179,7 @@ extension Hub {
         }
         held.from = held.bytes.count - left
         held.since = now.instant
+        held.letGoOfWhatIsDone()
         connections[connection].held = held
         countHeld(left, of: connection)
         if left <= configuration.heldBytesPerConnection, connections[connection].input != .held(for: .author) { resumeReading(connection) }

@@ -72,6 +72,9 @@ struct MemoryAccount {
         return largest.flatMap { $0.value > share ? $0.key : nil }
     }
 
+    /// Who has most.
+    var largest: AddressKey? { byAddress.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key }
+
     func held(by address: AddressKey) -> Int { byAddress[address, default: 0] }
 
     mutating func hold(_ charges: [AddressKey?: Int]) {
@@ -103,6 +106,8 @@ enum Footprint {
     /// A change that waits for the disk, and each entry of its record, besides their bytes.
     static let change = 640
     static let changedEntry = 320
+    /// A direct message that waits for its acknowledgement.
+    static let pendingDirect = 256
     /// The number of a publish that may come again, with the room behind it.
     static let rememberedPublish = 32
     /// A client object that has no session now, besides the numbers of its publishes.
@@ -131,7 +136,7 @@ extension Membership {
 extension Session {
     /// Of what does not hang on its memberships.
     var footprint: Int {
-        Footprint.session + window.numberBytes + statesBefore.values.reduce(0) { $0 + Footprint.statesBefore + $1.footprint }
+        Footprint.session + window.numberBytes + directsPending * Footprint.pendingDirect + statesBefore.values.reduce(0) { $0 + Footprint.statesBefore + $1.footprint }
             + userMetadata.count * Footprint.userMetadata + closedFlows.reduce(0) { $0 + Int($1.bytes) }
     }
 }

@@ -31,8 +31,6 @@ struct WorkAccount {
     /// Connections with a frame that waits for the next turn.
     private var line = FairLine<AddressKey, ConnectionID>()
     private var looked = 0
-    /// Bytes of all frames that have not come whole.
-    var unfinishedBytes = 0
     /// Frames, and changes of sets, that were handled so far.
     private(set) var frames: UInt64 = 0
     /// Frames that had to wait, so far.

@@ -37,6 +37,7 @@ extension Hub {
                 take(frame.number, offset: 0, board: 0, session)
                 return stage(staged, session)
             }
+            work.handles(changes: staged.changes)
             // Behind the rate, because it may cost the disk something.
             if !rights(of: session, on: id).contains(.revise), try !areOwn(staged, name, session, connection, isFirst: !hasPaid) { return }
             commit(staged, frame.number, channel, session, connection, credit: tellCredit(bucket, session))
@@ -195,7 +196,6 @@ extension Hub {
     ) {
         let user = sessions[session].user!
         counters.messagesAccepted += UInt64(staged.changes)
-        work.handles(changes: staged.changes)
         // Answered before `stored` may be.
         let last = channels[channel].head + UInt64(staged.changes)
         sendAccepted(number, last, credit: credit, to: connection)

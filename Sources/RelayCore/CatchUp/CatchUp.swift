@@ -1,4 +1,5 @@
 internal import RelayJournal
+import RelayPrimitives
 import RelayWire
 
 /// A membership that gets what is kept before it gets what comes. [HI2]
@@ -163,12 +164,14 @@ struct CatchUps {
     private var catchUps = Slab<CatchUp>(vacant: CatchUp())
     /// Bytes that may still be given in this turn.
     private var budget = Int.max
-    /// Connections that wait for the next one.
+    /// Connections that wait for the next one, in order, each once.
     private var waiting: [Connection.Index] = []
+    private var areWaiting: Set<Connection.Index> = []
     /// Reads of boards that have not been answered, by token.
     private var readings = [UInt64: Reading]()
-    /// Connections that wait until there are fewer.
-    private var readers: [ConnectionID] = []
+    /// Connections that wait until there are fewer, in rounds by address, each once.
+    private var readers = FairLine<AddressKey, ConnectionID>()
+    private var areReaders: Set<ConnectionID> = []
 
     struct Reading {
         let catchUp: CatchUp.Index
@@ -192,7 +195,7 @@ struct CatchUps {
 
     /// - Returns: whether there is something left for a connection in this turn; else it waits for the next one.
     mutating func mayGive(to connection: Connection.Index) -> Bool {
-        if budget <= 0 { waiting.insertOnce(connection) }
+        if budget <= 0, areWaiting.insert(connection).inserted { waiting.append(connection) }
         return budget > 0
     }
 
@@ -203,18 +206,19 @@ struct CatchUps {
     /// - Returns: those that waited for it.
     mutating func begin(bytes: Int) -> [Connection.Index] {
         budget = bytes
-        defer { waiting = [] }
+        defer { (waiting, areWaiting) = ([], []) }
         return waiting
     }
 
-    var someWait: Bool { !waiting.isEmpty }
+    var someWait: Bool { !waiting.isEmpty || !readers.isEmpty && readings.count < Self.readingsMax }
 
     // MARK: - Readings
 
     /// - Returns: whether another read may be asked for; else the connection waits for one that is answered.
-    mutating func mayRead(for connection: ConnectionID) -> Bool {
-        if readings.count >= Self.readingsMax { readers.append(connection) }
-        return readings.count < Self.readingsMax
+    mutating func mayRead(for connection: ConnectionID, of address: AddressKey) -> Bool {
+        guard readings.count >= Self.readingsMax else { return true }
+        if areReaders.insert(connection).inserted { readers.append(connection, of: address) }
+        return false
     }
 
     /// - Returns: how many parts the reader has of the record that follows.
@@ -223,10 +227,14 @@ struct CatchUps {
         return self[index].asked(token)
     }
 
-    /// - Returns: for whom it was, and those who can ask now.
-    mutating func answered(_ token: UInt64) -> (reading: Reading, next: [ConnectionID])? {
-        guard let reading = readings.removeValue(forKey: token) else { return nil }
-        defer { readers = [] }
-        return (reading, readers)
+    /// - Returns: for whom it was.
+    mutating func answered(_ token: UInt64) -> Reading? { readings.removeValue(forKey: token) }
+
+    /// Who may ask now: as many as there are places for. One that does not ask leaves its place to others.
+    mutating func takeReaders() -> [ConnectionID] {
+        var taken: [ConnectionID] = []
+        while readings.count + taken.count < Self.readingsMax, let next = readers.next() { taken.append(next) }
+        areReaders.subtract(taken)
+        return taken
     }
 }

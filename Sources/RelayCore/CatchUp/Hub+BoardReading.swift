@@ -45,6 +45,8 @@ extension Hub {
         // Before anything of its range: a reader that is cut off goes on behind what it has got.
         tellGap(catchUp, connection, through: through)
         while bytes < configuration.catchUpBlockBytesInUse {
+            // What is given in a turn is bounded by what it costs, too: a tiny record is as much work as others.
+            catchUps.gave(WorkAccount.lookedBytes)
             let item = catchUps[catchUp].next
             if let kept = nextUnretained(
                 channel, above: catchUps[catchUp].offset, through: min(through, item.map { $0.offset - 1 } ?? through))
@@ -170,7 +172,7 @@ extension Hub {
     /// One read of a connection is under way, however many boards it wants and however often it begins anew.
     private mutating func readBoard(_ board: ShelvedBoard.Index, _ catchUp: CatchUp.Index, _ connection: Connection.Index) {
         let id = connections[connection].id
-        guard !connections[connection].isReadingBoard, catchUps.mayRead(for: id) else { return }
+        guard !connections[connection].isReadingBoard, catchUps.mayRead(for: id, of: connections[connection].peer.address) else { return }
         connections[connection].isReadingBoard = true
         let token = ordinals.read()
         let partsKnown = catchUps.ask(token, for: catchUp, on: id)
@@ -183,9 +185,11 @@ extension Hub {
 
     /// A block has been read.
     mutating func boardRead(_ block: BoardBlock) {
-        guard let (reading, next) = catchUps.answered(block.token) else { return }
-        if isKnown(reading.connection) { connections[reading.connection.place].isReadingBoard = false }
-        for id in CollectionOfOne(reading.connection) + next where isKnown(id) && connections[id.place].isOpen { outbox.wake(id.place) }
+        guard let reading = catchUps.answered(block.token) else { return }
+        if isKnown(reading.connection) {
+            connections[reading.connection.place].isReadingBoard = false
+            if connections[reading.connection.place].isOpen { outbox.wake(reading.connection.place) }
+        }
         let catchUp = reading.catchUp
         guard catchUps[catchUp].awaits(block.token) else { return }
         let membership = catchUps[catchUp].membership

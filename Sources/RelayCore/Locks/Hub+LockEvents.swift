@@ -71,6 +71,7 @@ extension Hub {
     mutating func lockWaitDeadline(_ lock: Lock.Index, _ ticket: UInt32) {
         guard let index = locks[lock].waiters.firstIndex(where: { $0.ticket == ticket }) else { return }
         let waiter = locks[lock].waiters.remove(at: index)
+        waitEnded(lock, waiter.requester.connection)
         let owner = locks[lock].applied?.owner.map { "is held by \($0.user)" } ?? "was not free"
         refuse(waiter, WireError(.lockHeld, "lock \(locks[lock].name!) \(owner) and did not become free in time"))
     }
@@ -116,14 +117,24 @@ extension Hub {
     /// - Returns: whether it waited.
     mutating func stopLockWait(_ request: UInt32, _ session: Session.Index, _ connection: Connection.Index) -> Bool {
         let id = connections[connection].id
+        work.look(at: sessions[session].waitsForLocks.count)
         for lock in sessions[session].waitsForLocks.inOrder() where locks[lock].name != nil {
             let waiter = locks[lock].waiters.firstIndex { $0.requester.connection == id && $0.requester.id == request }
             guard let waiter else { continue }
             locks[lock].waiters.remove(at: waiter)
+            waitEnded(lock, id)
             if locks[lock].applied == nil { forgetLockIfUnused(lock) }
             return true
         }
         return false
+    }
+
+    /// One wait of a connection is over: unless it has another one for the same lock, that is none of its session's any more.
+    mutating func waitEnded(_ lock: Lock.Index, _ connection: ConnectionID) {
+        guard isKnown(connection), let session = connections[connection.place].session,
+            !locks[lock].waiters.contains(where: { $0.requester.connection == connection })
+        else { return }
+        sessions[session].waitsForLocks.remove(lock)
     }
 
     /// A user waits on one connection; with it the wait is over.

@@ -181,6 +181,7 @@ extension Hub {
         change(lock, LockTransition(event: event, state: state, holder: owner), requester)
         guard !locks[lock].waiters.isEmpty else { return }
         let next = locks[lock].waiters.removeFirst()
+        waitEnded(lock, next.requester.connection)
         grant(lock, to: next.owner, next.requester)
     }
 

@@ -14,6 +14,50 @@ struct PendingDirect {
     var instance: UInt64?
 }
 
+/// All of them, by delivery, and by whom they are for and from.
+struct PendingDirects {
+    private var directs = [UInt64: PendingDirect]()
+    private var byReceiver = [Session.Index: Set<UInt64>]()
+    private var bySender = [Session.Index: Set<UInt64>]()
+
+    subscript(delivery: UInt64) -> PendingDirect? { directs[delivery] }
+
+    mutating func add(_ direct: PendingDirect) {
+        directs[direct.delivery] = direct
+        for receiver in direct.receivers { byReceiver[receiver, default: []].insert(direct.delivery) }
+        bySender[direct.sender, default: []].insert(direct.delivery)
+    }
+
+    mutating func remove(_ delivery: UInt64) -> PendingDirect? {
+        guard let direct = directs.removeValue(forKey: delivery) else { return nil }
+        for receiver in direct.receivers { Self.remove(delivery, of: receiver, &byReceiver) }
+        Self.remove(delivery, of: direct.sender, &bySender)
+        return direct
+    }
+
+    /// A receiver can acknowledge none any more.
+    ///
+    /// - Returns: those that nobody else can, in the order in which they were sent.
+    mutating func remove(receiver: Session.Index) -> [PendingDirect] {
+        guard let deliveries = byReceiver.removeValue(forKey: receiver) else { return [] }
+        var failed: [PendingDirect] = []
+        for delivery in deliveries.inOrder() {
+            directs[delivery]!.receivers.removeFirst(of: receiver)
+            if directs[delivery]!.receivers.isEmpty, let direct = remove(delivery) { failed.append(direct) }
+        }
+        return failed
+    }
+
+    mutating func remove(sender: Session.Index) {
+        for delivery in bySender[sender] ?? [] { _ = remove(delivery) }
+    }
+
+    private static func remove(_ delivery: UInt64, of session: Session.Index, _ all: inout [Session.Index: Set<UInt64>]) {
+        all[session]?.remove(delivery)
+        if all[session]?.isEmpty == true { all[session] = nil }
+    }
+}
+
 // Messages from one user to another. [DM1–DM5]
 
 extension Hub {
@@ -49,8 +93,9 @@ extension Hub {
         let delivery = ordinals.delivery()
         sessions[session].window.passDirect(frame.number)
         sessions[session].directsPending += 1
+        holdOwn(Footprint.pendingDirect, session)
         counters.directAccepted += 1
-        directs.append(
+        directs.add(
             PendingDirect(
                 delivery: delivery, number: frame.number, sender: session, receivers: receivers, instance: sessions[session].instance))
         deadlines.set(.direct(delivery: delivery), at: now.instant + configuration.directTimeout)
@@ -81,10 +126,9 @@ extension Hub {
         guard flags == 0, let delivery = reader.integer(UInt64.self), reader.rest.isEmpty else {
             return refuse(connection, WireError(.badRequest, "directReceived has no flags and a body of 8 bytes"))
         }
-        guard let index = directIndex(delivery), let session = connections[connection].session,
-            directs[index].receivers.contains(session)
+        guard let session = connections[connection].session, directs[delivery]?.receivers.contains(session) == true,
+            let direct = directs.remove(delivery)
         else { return }
-        let direct = directs.remove(at: index)
         counters.directConfirmed += 1
         settle(direct) { hub, connection in
             hub.enqueuePrivate(connection, head: FrameHead(type: FrameType.confirmed.rawValue, bodyBytes: 8)) { $0.integer(direct.number) }
@@ -92,17 +136,12 @@ extension Hub {
     }
 
     mutating func directDeadline(_ delivery: UInt64) {
-        guard let index = directIndex(delivery) else { return }
-        fail(directs.remove(at: index), "not acknowledged within \(configuration.directTimeout)")
+        if let direct = directs.remove(delivery) { fail(direct, "not acknowledged within \(configuration.directTimeout)") }
     }
 
     /// A receiver's connection ends: what it has not acknowledged may have arrived or not. The last one's end is told.
     mutating func failDirects(to receiver: Session.Index) {
-        guard directs.contains(where: { $0.receivers.contains(receiver) }) else { return }
-        for index in directs.indices { directs[index].receivers.removeFirst(of: receiver) }
-        let failed = directs.filter(\.receivers.isEmpty)
-        directs.removeAll(where: \.receivers.isEmpty)
-        for direct in failed { fail(direct, "the receiver's connection ended before it was acknowledged") }
+        for direct in directs.remove(receiver: receiver) { fail(direct, "the receiver's connection ended before it was acknowledged") }
     }
 
     private mutating func fail(_ direct: PendingDirect, _ text: String) {
@@ -112,6 +151,7 @@ extension Hub {
     /// Tells the sender, if the client that sent it is there.
     private mutating func settle(_ direct: PendingDirect, _ tell: (inout Hub, Connection.Index) -> Void) {
         sessions[direct.sender].directsPending -= 1
+        holdOwn(-Footprint.pendingDirect, direct.sender)
         if let connection = outbox.connection(of: direct.sender), sessions[direct.sender].instance == direct.instance {
             tell(&self, connection)
         }
@@ -123,18 +163,5 @@ extension Hub {
         guard number > last else {
             throw WireError(.outcomeUnknown, "number \(number) is not above \(last), the last one that this instance has used")
         }
-    }
-
-    /// Whether the receiver may still acknowledge it.
-    func isUnderWay(_ delivery: UInt64) -> Bool { directIndex(delivery) != nil }
-
-    private func directIndex(_ delivery: UInt64) -> Int? {
-        var low = 0
-        var high = directs.count
-        while low < high {
-            let middle = (low + high) / 2
-            if directs[middle].delivery < delivery { low = middle + 1 } else { high = middle }
-        }
-        return low < directs.count && directs[low].delivery == delivery ? low : nil
     }
 }

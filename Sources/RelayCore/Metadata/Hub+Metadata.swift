@@ -143,6 +143,7 @@ extension Hub {
         guard connections[connection].isOpen else { return }
         let set = book(of: owner).map { metadata[$0].revealed } ?? MetadataSet()
         let keys = set.keysInOrder
+        work.look(at: keys.count)
         let start = request.after.map { after in keys.firstIndex { after < $0 } ?? keys.count } ?? 0
         var page = MetadataPage()
         var position = start

@@ -119,6 +119,7 @@ extension Hub {
         for connection in catchUps.begin(bytes: configuration.catchUpTurnBytes) where connections[connection].isOpen {
             outbox.wake(connection)
         }
+        for id in catchUps.takeReaders() where isKnown(id) && connections[id.place].isOpen { outbox.wake(id.place) }
     }
 
     /// The engine has offered everything to the sockets: whatever is left waits for its reader.
@@ -143,21 +144,41 @@ extension Hub {
 
     /// Looks at what exceeded a bound during the call.
     mutating func keepBounds() {
-        while outbox.mayOverrun, let overrun = outbox.nextOverrun() { end(overrun) }
+        if accounts.unfinished.used > accounts.unfinished.max { boundPartials() }
+        while outbox.mayOverrun, let overrun = outbox.nextOverrun() {
+            guard end(overrun) else { break }
+        }
         setBacklogDeadlines()
     }
 
-    private mutating func end(_ overrun: Outbox.Overrun) {
+    /// - Returns: whether there was something to end.
+    private mutating func end(_ overrun: Outbox.Overrun) -> Bool {
         switch overrun {
         case .reliable(let connection):
             closeSlow(
                 connection, "\(outbox.load(of: connection).reliable) bytes waited, at most \(configuration.reliableBacklogBytesHard) may")
         case .packets(let connection): shed(connection)
-        case .memory(let connection, let bytes):
+        case .memory:
+            guard let (connection, bytes) = heaviestReader() else { return false }
             closeSlow(
                 connection,
                 "all queues together hold \(outbox.liveBytes) bytes of at most \(configuration.queueBytesTotalMax), this one \(bytes)")
         }
+        return true
+    }
+
+    /// Of those that lag, if any do: of the address whose queues hold most, the one with the fullest. [DL9]
+    private mutating func heaviestReader() -> (connection: Connection.Index, bytes: Int)? {
+        let held = outbox.memoryHeld()
+        let lagging = held.contains(where: \.lags)
+        var sums = [AddressKey: Int]()
+        for reader in held where reader.lags == lagging { sums[connections[reader.connection].peer.address, default: 0] += reader.bytes }
+        guard let address = sums.max(by: { ($0.value, $0.key) < ($1.value, $1.key) })?.key else { return nil }
+        var heaviest: (connection: Connection.Index, bytes: Int)?
+        for reader in held where reader.lags == lagging && connections[reader.connection].peer.address == address {
+            if reader.bytes > heaviest?.bytes ?? 0 { heaviest = (reader.connection, reader.bytes) }
+        }
+        return heaviest
     }
 
     private mutating func shed(_ connection: Connection.Index) { hasLost(outbox.shed(connection), connection) }

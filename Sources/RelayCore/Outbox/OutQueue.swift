@@ -106,7 +106,7 @@ extension Outbox {
         /// Its reliable backlog exceeds the hard limit. [DL8]
         case reliable(Connection.Index)
         case packets(Connection.Index)
-        /// All queues together hold too much, and this one the most of those that lag first. [DL9]
-        case memory(Connection.Index, bytes: Int)
+        /// All queues together hold too much. [DL9]
+        case memory
     }
 }

@@ -379,12 +379,12 @@ struct Outbox {
                 // Nor does one get a copy for which there is no memory: it, or another, is closed first.
                 guard liveBytes + held.shared <= configuration.queueBytesTotalMax else {
                     queues.lookAtMemoryAgain()
-                    return heaviest()
+                    return .memory
                 }
                 queues.rebuild(connection, .shared)
             }
         }
-        return liveBytes > configuration.queueBytesTotalMax ? heaviest() : nil
+        return liveBytes > configuration.queueBytesTotalMax ? .memory : nil
     }
 
     /// Connections that have become too slow since this was last asked, and were not closed: nobody is while bytes are taken out.
@@ -402,13 +402,14 @@ struct Outbox {
         held.oldest >= UInt32(configuration.sharedChunksPerChannelMax) || held.shared > configuration.pinnedBytesPerSessionMax
     }
 
-    private mutating func heaviest() -> Overrun? {
-        var most: (connection: Connection.Index?, isLagging: Bool, bytes: Int) = (nil, false, 0)
+    /// What each queue holds that has something and may be closed for it.
+    mutating func memoryHeld() -> [(connection: Connection.Index, lags: Bool, bytes: Int)] {
+        var all: [(connection: Connection.Index, lags: Bool, bytes: Int)] = []
         for connection in busy where !queues[connection].isClosing {
-            let held = queues.held(by: connection), bytes = held.shared + held.own, lags = queues[connection].isLagging
-            if bytes > 0, lags == most.isLagging ? bytes > most.bytes : lags { most = (connection, lags, bytes) }
+            let held = queues.held(by: connection), bytes = held.shared + held.own
+            if bytes > 0 { all.append((connection, queues[connection].isLagging, bytes)) }
         }
-        return most.connection.map { .memory($0, bytes: most.bytes) }
+        return all
     }
 
     // MARK: - Numbers

@@ -60,6 +60,8 @@ struct Connection {
     /// Bytes of a frame that has not come whole yet, and since when. Empty, without memory, between frames.
     private(set) var partial: [UInt8] = []
     private(set) var partialSince = Instant(nanoseconds: 0)
+    /// Whom they are charged to.
+    private(set) var partialPayer: AddressKey?
     var input = Input.handled
     var held = HeldInput()
     /// The engine reads no more of it.
@@ -78,7 +80,9 @@ struct Connection {
         return false
     }
 
-    mutating func keepPartial(_ bytes: [UInt8], since: Instant) { (partial, partialSince) = (bytes, since) }
+    mutating func keepPartial(_ bytes: [UInt8], since: Instant, payer: AddressKey) {
+        (partial, partialSince, partialPayer) = (bytes, since, bytes.isEmpty ? nil : payer)
+    }
 
     var hasLoggedIn: Bool { state != .greeting && state != .requesting }
 
@@ -96,6 +100,14 @@ struct HeldInput {
     var since = Instant(nanoseconds: 0)
 
     var count: Int { bytes.count - from }
+
+    /// There is no more of it than of what waits.
+    mutating func letGoOfWhatIsDone() {
+        guard from > count else { return }
+        bytes = Array(bytes[from...])
+        whole -= from
+        from = 0
+    }
 }
 
 /// All connections, at the places that the engine hands out.

@@ -10,9 +10,7 @@ extension Hub {
         counters.connectionsOpened += 1
         greetings.add(id, from: peer.address)
         if isShuttingDown { return close(id.place, .shuttingDown, "the relay is ending") }
-        if peer.address != .local, greetings.held(from: peer.address) > greetingsOfAddressMax {
-            turnAwayOne(for: id, ofItsAddress: true)
-        } else if greetings.count > max(1, configuration.greetingsMax) {
+        if !leavesOthersGreetings(id), greetings.count > max(1, configuration.greetingsMax) {
             turnAwayOne(for: id)
         }
         if connections.count > configuration.connectionsMax, !turnAwayOne(for: id) {
@@ -39,7 +37,18 @@ extension Hub {
         greetings.move(from: connections[id.place].peer.address, to: peer.address)
         connections[id.place].peer = peer
         connections[id.place].lastHeard = now.instant
+        _ = leavesOthersGreetings(id)
         expectLogin(id)
+    }
+
+    /// Of connections without a login an address has a quarter: one of its own makes room for one more.
+    ///
+    /// - Returns: whether it had more.
+    private mutating func leavesOthersGreetings(_ id: ConnectionID) -> Bool {
+        let address = connections[id.place].peer.address
+        guard address != .local, greetings.held(from: address) > greetingsOfAddressMax else { return false }
+        turnAwayOne(for: id, ofItsAddress: true)
+        return true
     }
 
     /// One has logged in, or is gone.

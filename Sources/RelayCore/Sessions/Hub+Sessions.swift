@@ -281,7 +281,7 @@ extension Hub {
 
     mutating func forgetUser(_ session: Session.Index) {
         keepWindow(of: session)
-        directs.removeAll { $0.sender == session }
+        directs.remove(sender: session)
         removeSession(session)
     }
 

@@ -115,7 +115,10 @@ extension Salvage {
         // A whole journal names what counts, and has the rest itself.
         let isKnown = isJournalWhole && (named?.damage.isEmpty ?? (board.checkpoint == nil))
         board.file = isKnown ? named : files.filter { $0.changes > 0 }.max { rank($0) < rank($1) }
-        board.isDropped = files.contains(where: \.isDropped)
+        let isDroppedInJournal = board.entries.contains { entry in
+            if case .drop? = BoardChange(key: entry.key, value: entry.value ?? [])?.kind { true } else { false }
+        }
+        board.isDropped = isDroppedInJournal || files.contains(where: \.isDropped)
         for file in files {
             var finding = FolderFinding(.board, file.name, .unused, bytes: file.size)
             if file.isNamed {

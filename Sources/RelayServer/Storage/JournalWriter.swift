@@ -21,7 +21,7 @@ actor JournalWriter {
         /// What was persisted of boards stands in their files.
         case boardsWritten(BoardReport)
         case boardRead(BoardBlock)
-        case authorsRead(BoardAuthors)
+        case authorsRead([BoardAuthors])
         case recordsFound(BoardRecords)
         /// What was removed by the records submitted before is off the disk, or why not.
         case erased(StoreErased)
@@ -281,7 +281,8 @@ actor JournalWriter {
         let written = boards.takeReport()
         if !written.isEmpty { tell(.boardsWritten(written)) }
         for block in boards.takeBlocks() { tell(.boardRead(block)) }
-        for answer in boards.takeAuthors() { tell(.authorsRead(answer)) }
+        let authors = boards.takeAuthors()
+        if !authors.isEmpty { tell(.authorsRead(authors)) }
         for answer in boards.takeRecords() { tell(.recordsFound(answer)) }
         for answer in boards.takeErased() { tell(.erased(answer)) }
         for line in boards.takeLines() { tell(.line(line)) }
@@ -289,11 +290,13 @@ actor JournalWriter {
 
     /// Reads of boards between two batches, of each kind: a commit waits for no more of them.
     private static let readsPerBatch = 4
+    /// Questions about authors, which are much less, and come by the thousand with a change set.
+    private static let authorReadsPerBatch = 256
 
     /// - Returns: whether something was asked for.
     private func takeReads(_ boards: BoardStore) -> Bool {
         let (reads, authorReads) = intake.withLock { intake in
-            let taken = (intake.reads.prefix(Self.readsPerBatch), intake.authorReads.prefix(Self.readsPerBatch))
+            let taken = (intake.reads.prefix(Self.readsPerBatch), intake.authorReads.prefix(Self.authorReadsPerBatch))
             intake.reads.removeFirst(taken.0.count)
             intake.authorReads.removeFirst(taken.1.count)
             return taken

@@ -174,4 +174,20 @@ import Testing
         }
         return (records, recovery.userBytes)
     }
+
+    @Test("a board that ended has no name any more: another one of that name is saved")
+    func nameOfAnEndedBoard() throws {
+        let bench = try BoardBench()
+        try bench.create(1)
+        try bench.apply([(1, BoardBench.put("old", [1]))])
+        try bench.store.checkpoint()
+        try bench.apply([(1, .drop)])
+        try bench.create(5)
+        try bench.apply([(5, BoardBench.put("new", [2]))])
+        for crash in [SimulatedDisk.Crash.takesAll, .takesNothing] {
+            let report = try Salvage(bench.storage.crashed(crash)).write(to: SimulatedStorage(), JournalSettings(mark: 77), start: 0)
+            #expect(report.boards.map(\.board) == [5])
+        }
+        #expect(try bench.reopened(bench.storage.crashed(.takesNothing)).recovery.boards.map(\.board) == [5], "as a start has it")
+    }
 }
