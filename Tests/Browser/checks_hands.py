@@ -43,6 +43,7 @@ def line(who, x, y, count=8):
 def palm_first(stage):
     relay = stage.relay()
     ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    ben.must_follow()
     play(ada, ("f1", "down", 500, 500), *line("f1", 500, 500))
     ben.wait(live=1)
     play(ada, ("p1", "down", 200, 200), ("f1", "move", 610, 545), *line("p1", 200, 200))
