@@ -43,6 +43,7 @@ def line(who, x, y, count=8):
 def palm_first(stage):
     relay = stage.relay()
     ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    ben.must_follow()
     play(ada, ("f1", "down", 500, 500), *line("f1", 500, 500))
     ben.wait(live=1)
     play(ada, ("p1", "down", 200, 200), ("f1", "move", 610, 545), *line("p1", 200, 200))
@@ -87,6 +88,9 @@ def pen_mode(stage):
     page.must_have(2)
     assert page.ask("return document.querySelector('#pen-only').ariaChecked") == "true"
     assert "Fingers move the view" in page.words("#toasts"), f"it is told: {page.words('#toasts')!r}"
+    # The switch does not come to where one begins to write.
+    play(page, ("p1", "down", 40, 102), *line("p1", 40, 102), ("p1", "up", 124, 137))
+    page.must_have(3)
     wrong = []
     for width, height in SIZES:
         page.resize(width, height)
@@ -99,16 +103,16 @@ def pen_mode(stage):
     finger = ("f1", "down", 300, 300), *line("f1", 300, 300), PINCH_MS, ("f1", "up", 384, 335)
     play(page, PALM_MS, *finger)
     until(lambda: page.ask("return window.whiteboard.view.x") != 0, "the finger has moved the view")
-    assert page.elements() == 2, "a finger has drawn"
+    assert page.elements() == 3, "a finger has drawn"
     page.click("#pen-only")
     play(page, *finger)
-    page.must_have(3)
+    page.must_have(4)
     page.wait(unsent=0)
     page.reload()
     page.wait("connected")
-    page.must_have(3)
+    page.must_have(4)
     assert page.ask("return document.querySelector('#pen-only').ariaChecked") == "false", "the choice is forgotten"
     play(page, *finger)
-    page.must_have(4)
+    page.must_have(5)
     stage.picture(page, "pen-mode-off")
     stage.settle(page)

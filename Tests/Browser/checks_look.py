@@ -51,6 +51,7 @@ def ten(stage):
 
     def ready(page):
         page.must_have(len(NAMES))
+        page.must_follow()
         # Who came late sees unfinished lines from their next points on.
         for number, drawer in enumerate(drawers):
             drawer.begin(70 + number % 4 * 75, 210 + number // 4 * 130)

@@ -130,6 +130,13 @@ class Page:
         """Until its board has so many strokes and texts."""
         until(lambda: self.elements() == count, lambda: f"{self.who} has {count} strokes and texts; there are {self.elements()}")
 
+    def must_follow(self):
+        """Until it has what others draw at this moment, which is lost to who comes late: a board is read before."""
+        until(lambda: self.driver.execute_async_script("""const done = arguments[0], {client, board} = window.whiteboard
+            const follows = name => client.channel(board).topic(name).followed().then(({all}) => all)
+            Promise.all(['points', 'cursors'].map(follows)).then(all => done(all.every(Boolean)), () => done(false))"""),
+              f"{self.who} follows what others draw")
+
     # -- a hand ----------------------------------------------------------------------------------
 
     def pen(self, kind=None):
