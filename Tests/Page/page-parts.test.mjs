@@ -6,6 +6,7 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {test} from 'node:test'
 import {deviceLink, spelled} from '../../Sources/RelayPage/page/devices.js'
+import {linkWords} from '../../Sources/RelayPage/page/first-words.js'
 import {candidates, linkTo, readAddress} from '../../Sources/RelayPage/page/identity.js'
 import {InkStroke, touches} from '../../Sources/RelayPage/page/ink.js'
 import {Live} from '../../Sources/RelayPage/page/live.js'
@@ -14,7 +15,7 @@ import {qrCode} from '../../Sources/RelayPage/page/qr.js'
 import {Records} from '../../Sources/RelayPage/page/records.js'
 import {Undo} from '../../Sources/RelayPage/page/undo.js'
 import {checkedName, ErrorCode, RelayError} from '../../Sources/RelayPage/relay-client.js'
-import {explain, explainEnd, linkWords} from '../../Sources/RelayPage/page/words.js'
+import {explain, explainEnd} from '../../Sources/RelayPage/page/words.js'
 
 // MARK: Records
 

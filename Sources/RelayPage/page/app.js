@@ -1,19 +1,15 @@
 // The whiteboard page: puts its parts together, and tells the document how things are.
 import {Canvas, picture} from './canvas.js'
-import {adoptUser, arrive, claimUser, forgetUser, keep, keepCredential, linkTo, open, readAddress, subjectOf} from './identity.js'
-import {comeWith, deviceLink, spelled} from './devices.js'
-import {Host} from './host.js'
+import {adoptUser, arrive, claimUser, forgetUser, keep, keepCredential, open, readAddress, subjectOf} from './identity.js'
+import {linkWords, penTexts} from './first-words.js'
 import {Live} from './live.js'
 import {boardName, personName, titleOf} from './names.js'
 import {PenMode} from './pen-mode.js'
 import {Records} from './records.js'
 import {Session} from './session.js'
-import {svgDocument} from './svg.js'
 import {Tools} from './tools.js'
 import {$, ask, field, make, panels, save, showCursors, showPeople, toast} from './ui.js'
 import {Undo} from './undo.js'
-import {explain, explainEnd, linkWords, penTexts} from './words.js'
-import {Writing} from './writing.js'
 
 const [local, tab] = [open('localStorage'), open('sessionStorage')]
 const colors = {
@@ -23,6 +19,12 @@ const widths = {Fine: 200, Medium: 350, Bold: 700, Broad: 1_400}
 const textSizes = {200: 1_800, 350: 2_600, 700: 4_200, 1400: 7_200}
 const toolKeys = {v: 'select', p: 'pen', h: 'marker', e: 'eraser', t: 'text'}
 const style = {color: '1B1B1B', width: 350}
+
+/** Modules that the first drawing does without. They come behind it, so that they are there without a relay, or when they are wanted before. */
+const late = {
+  devices: () => import('./devices.js'), host: () => import('./host.js'), invite: () => import('./invite.js'),
+  svg: () => import('./svg-document.js'), words: () => import('./words.js'), writing: () => import('./writing.js'),
+}
 
 const {board, credential, code} = arrive()
 addEventListener('hashchange', () => {
@@ -46,7 +48,7 @@ const canvas = new Canvas({
     const step = 24 * scale * 2 ** Math.max(0, Math.ceil(Math.log2(0.6 / scale)))
     Object.assign(canvas.stage.style, {backgroundSize: `${step}px ${step}px`, backgroundPosition: `${-x * scale}px ${-y * scale}px`})
     $('zoom-level').textContent = `${Math.round(scale * 100)} %`
-    writing?.lay()
+    tools?.writing.lay()
   }),
 })
 const penMode = new PenMode({
@@ -55,10 +57,9 @@ const penMode = new PenMode({
 let session
 let host
 let tools
-let writing
 
 const title = () => session?.title?.value || titleOf(board)
-const svg = () => svgDocument(records.ordered, records.title)
+const svg = async () => (await late.svg()).svgDocument(records.ordered, records.title)
 
 /** What the document says of itself, for styles and for tests. */
 function tell() {
@@ -92,7 +93,7 @@ async function linkChanged() {
   retryAt = performance.now() + (afterMs ?? 0)
   showLink()
   if (state !== 'closed' || reason.kind === 'closedByApp') return
-  const {key, isUserTaken, isReplaced, text} = explainEnd(reason)
+  const {key, isUserTaken, isReplaced, text} = (await late.words()).explainEnd(reason)
   let {user} = session
   const isTab = !subjectOf(session.credential)
   if (isTab && (isUserTaken || isReplaced)) {
@@ -112,11 +113,15 @@ function changed(what) {
   if (what === 'link') linkChanged()
   if (what === 'ended') boardEnded()
   if (what === 'people' || what === 'access') {
-    showPeople(session.members, session.user, session.mayClear, session.mayModerate && ((user, name) => host.manage(user, name)))
+    showPeople(session.members, session.user, session.mayClear, session.mayModerate && ((user, name) => host?.manage(user, name)))
+    if (session.mayModerate) showHost()
     host?.show()
     canvas.refresh()
   }
-  if (what === 'read') isFitted ??= !canvas.fit(true)
+  if (what === 'read') {
+    isFitted ??= !canvas.fit(true)
+    comeLater()
+  }
   if (what === 'title' || what === 'access') showTitle()
   const {progress, standing, mayDraw, mayClear, mayModerate} = session
   $('progress').hidden = progress === undefined
@@ -145,7 +150,36 @@ function turn(writes) {
   changed()
 }
 
-const failed = error => session?.state === 'closed' || toast(explain(error))
+const failed = async error => session?.state === 'closed' || toast((await late.words()).explain(error))
+
+const showHost = async () => {
+  const {Host} = await late.host()
+  host ??= new Host(session)
+  host.show()
+}
+
+/** A text that is begun before its module has come begins when it has. */
+const noWriting = {
+  lay() {}, finish() {},
+  async begin(...at) {
+    await takeWriting()
+    tools.writing.begin(...at)
+  },
+}
+async function takeWriting() {
+  const {Writing} = await late.writing()
+  if (tools.writing !== noWriting) return
+  tools.writing = new Writing({canvas, session, records, undo, style: () => ({color: `#${style.color}FF`, size: textSizes[style.width]})})
+}
+
+/** What stands is shown: what may be wanted without a relay is loaded now. */
+function comeLater() {
+  if (performance.getEntriesByName('whiteboard-read').length > 0) return
+  performance.mark('whiteboard-read')
+  const all = [showHost(), takeWriting(), ...Object.values(late).map(load => load())]
+  // What does not come now is asked for again when it is wanted.
+  for (const one of all) one.catch(() => {})
+}
 
 // MARK: Tools, and what the buttons do
 
@@ -200,7 +234,7 @@ function furnish() {
   const menu = {
     'new-board': () => location.hash = `/b/${boardName()}`, 'zoom-fit': () => canvas.fit(), print, clear, 'end-board': endBoard,
         rename: async () => session.rename(await askName()), 'another-device': offerDevice,
-    'export-svg': () => save(new Blob([svg()], {type: 'image/svg+xml'}), `${title()}.svg`), 'export-png': () => picture(records.ordered).toBlob(blob => save(blob, `${title()}.png`)),
+    'export-svg': async () => save(new Blob([await svg()], {type: 'image/svg+xml'}), `${title()}.svg`), 'export-png': () => picture(records.ordered).toBlob(blob => save(blob, `${title()}.png`)),
   }
   for (const [id, run] of Object.entries(actions)) $(id).onclick = run
   for (const [id, run] of Object.entries(menu)) $(id).onclick = () => (show(), run())
@@ -212,85 +246,9 @@ function furnish() {
   $('title').onchange = () => session.setTitle($('title').value.trim()).catch(failed).finally(showTitle)
 }
 
-/** Its module comes when a code is first wanted. */
-async function codePicture(link) {
-  const {qrCode, qrPath} = await import('./qr.js')
-  const code = qrCode(link)
-  if (!code) return ''
-  const size = code.length + 8
-  const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}"><path d="${qrPath(code)}"/></svg>`
-  return make('img', {alt: 'QR code of the link', src: `data:image/svg+xml,${encodeURIComponent(picture)}`})
-}
-
-/** A link as a QR code, and as a text to copy; `show` puts another in its place. */
-function linkBox(label) {
-  const box = make('div', {id: 'qr'})
-  const input = field({id: 'address', readOnly: true, ariaLabel: label})
-  const copy = make('button', {id: 'copy', type: 'button', textContent: 'Copy', onclick: () => {
-    // Without a secure context there is no clipboard to write to, but what is selected can be copied.
-    input.select()
-    copy.textContent = document.execCommand('copy') ? 'Copied' : 'Press Ctrl+C'
-  }})
-  const show = async link => {
-    if (link === input.value) return
-    input.value = link
-    const picture = await codePicture(link).catch(() => '')
-    if (link === input.value) box.replaceChildren(picture)
-  }
-  return {show, parts: [box, make('div', {className: 'field'}, input, copy)]}
-}
-
-const isLocal = /^(localhost|127\.|\[)/.test(location.hostname)
-const localText = 'Only this computer knows this address: open the board by one that the relay printed.'
-
-let isInviting = false
-
-async function invite() {
-  // The relay is asked first: a host's own key must not stand there for a moment. A link that is dead does not keep the panel shut.
-  if (isInviting) return
-  isInviting = true
-  const ready = Promise.all([renewGuestKey(), import('./qr.js')]).catch(() => {})
-  await Promise.race([ready, new Promise(resolve => setTimeout(resolve, 1_000))])
-  const {credential} = session
-  const link = linkBox('Link to this board')
-  const show = () => link.show(linkTo(location.origin, board, session.credential))
-  show()
-  const text = isLocal ? localText
-    : credential?.token ? 'Guests need a token of their own, from whom you have yours.'
-    : session.mayClear && credential?.key && !credential.guestKey
-        ? 'This link makes others hosts as well. Guests join with the other link that the relay printed.'
-      : session.mayDraw ? 'Point a phone or tablet in the same network at the code.' : 'Whoever scans the code can watch.'
-  // On a wall the code stands for long: a key that is drawn anew meanwhile takes its place.
-  const timer = setInterval(() => renewGuestKey().then(show), 3_000)
-  // Behind a modal panel nobody asks again; who closes it may do so at once.
-  isInviting = false
-  await ask('invite-dialog', 'Scan to draw along', text, [['invite-close', 'Done']], link.parts)
-  clearInterval(timer)
-}
-
-/** Shows another device of this person the way here. The link has the own key: it is for nobody else. */
-async function offerDevice() {
-  if (session.state !== 'connected') return toast('You are not connected. Try again in a moment.')
-  try {
-    const {code, validMs} = await session.client.handOver()
-    const link = linkBox('Link for your other device')
-    await link.show(deviceLink(location.origin, board, session.credential, code))
-    const timer = setTimeout(() => document.querySelector('#device-dialog')?.close(), validMs)
-    const text = 'Scan this with your other device, or open the link there: what you draw on both is yours. '
-        + 'The code is good once, for two minutes. Show it to nobody else.'
-    await ask('device-dialog', 'Use another device', isLocal ? localText : text, [['device-close', 'Done']],
-        [make('p', {id: 'device-code', textContent: spelled(code)}), ...link.parts])
-    clearTimeout(timer)
-  } catch (error) {
-    failed(error)
-  }
-}
-
-async function renewGuestKey() {
-  const isNew = await session.renewGuestKey()
-  if (isNew) keepCredential(session.credential)
-  return isNew
-}
+const noModule = () => toast('You are not connected. Try again in a moment.')
+const invite = () => late.invite().then(({invite}) => invite(session), noModule)
+const offerDevice = () => late.invite().then(({offerDevice}) => offerDevice({session, failed}), noModule)
 
 async function clear() {
   const answer = await ask('clear-dialog', 'Clear the board for everyone?',
@@ -318,7 +276,7 @@ async function boardEnded() {
 }
 
 async function print() {
-  $('print-image').src = URL.createObjectURL(new Blob([svg()], {type: 'image/svg+xml'}))
+  $('print-image').src = URL.createObjectURL(new Blob([await svg()], {type: 'image/svg+xml'}))
   await $('print-image').decode()
   window.print()
 }
@@ -361,12 +319,13 @@ function pan(isPanning) {
 /** Who comes with a code of another device is the same person here. @returns {Promise<string|undefined>} the person's id */
 async function comeAsSame() {
   try {
+    const {comeWith} = await late.devices()
     const person = await comeWith(code, {board, credential, storage: local})
     adoptUser(person, local, tab)
     if (person.name) keep(local, 'whiteboard.name', person.name)
     return person.user
   } catch (error) {
-    await ask('code-dialog', 'That did not bring your other device here', explain(error), [['code-close', 'Go on']])
+    await ask('code-dialog', 'That did not bring your other device here', (await late.words()).explain(error), [['code-close', 'Go on']])
   }
 }
 
@@ -375,11 +334,8 @@ const same = code && await comeAsSame()
 const name = local.getItem('whiteboard.name') ?? await askName()
 const user = same ?? subjectOf(credential) ?? await claimUser(local, tab)
 session = new Session({board, credential, user, name, records, live, changed, failed})
-host = new Host(session)
-const parts = {canvas, session, records, undo}
-writing = new Writing({...parts, style: () => ({color: `#${style.color}FF`, size: textSizes[style.width]})})
 tools = new Tools({
-  ...parts, changed, writing, penMode, refused: () => toast('Only the host can change what others drew.'),
+  canvas, session, records, undo, changed, writing: noWriting, penMode, refused: () => toast('Only the host can change what others drew.'),
   style: tool => tool === 'marker' ? {color: `#${style.color}59`, width: style.width * 4}
       : {color: `#${style.color}FF`, width: style.width},
 })
@@ -392,7 +348,7 @@ addEventListener('keydown', keyDown)
 addEventListener('keyup', ({key}) => key === ' ' && pan(false))
 // A user who closes the page has left; one whose page only sleeps has not.
 addEventListener('pagehide', ({persisted}) => {
-  writing.finish()
+  tools.writing.finish()
   tools.finish(Infinity)
   if (!persisted) session.client.close()
 })

@@ -1,4 +1,5 @@
-// What the page says when something does not go as it should: what happened, and what to do.
+// What the page says when something does not go as it should: what happened, and what to do. It comes when it is wanted; what
+// the first drawing needs is in first-words.js.
 import {ErrorCode as code} from '../relay-client.js'
 
 /** By the names of errors. */
@@ -42,8 +43,6 @@ export function explainEnd({code: ended, error, text}) {
       text: words ?? error?.message ?? text ?? 'This window was asleep for too long.'}
 }
 
-export const penTexts = {penOnly: 'Fingers move the view. Only the pen draws.', fingersToo: 'Let fingers draw'}
-
 /** What a host is asked, and told. */
 export const hostTexts = {
   open: 'Free-for-all: you can change what others drew, and they can change yours.',
@@ -70,12 +69,4 @@ export const hostTexts = {
   }),
   banned: name => `${name} is banned for a day.`,
   unbanned: name => `${name} can come back.`,
-}
-
-/** The state of the link in words; nothing where all is well. */
-export function linkWords(state, unsent, secondsLeft) {
-  const waiting = unsent > 0 ? ` · ${unsent} waiting` : ''
-  if (state === 'connected') return ''
-  if (state === 'waiting' && secondsLeft > 0) return `Trying again in ${secondsLeft} s${waiting}`
-  return {connecting: 'Connecting…', waiting: 'Trying again…'}[state]?.concat(waiting) ?? `Not connected${waiting}`
 }
