@@ -184,6 +184,9 @@ static const unsigned char page_canvas_js[] = {
 static const unsigned char page_devices_js[] = {
 #embed "../RelayPage/page/devices.js"
 };
+static const unsigned char page_endings_js[] = {
+#embed "../RelayPage/page/endings.js"
+};
 static const unsigned char page_first_words_js[] = {
 #embed "../RelayPage/page/first-words.js"
 };
@@ -213,6 +216,9 @@ static const unsigned char page_live_js[] = {
 };
 static const unsigned char page_names_js[] = {
 #embed "../RelayPage/page/names.js"
+};
+static const unsigned char page_new_names_js[] = {
+#embed "../RelayPage/page/new-names.js"
 };
 static const unsigned char page_pen_mode_js[] = {
 #embed "../RelayPage/page/pen-mode.js"
@@ -326,6 +332,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/board.css", page_board_css),
     FILE_NAMED("page/canvas.js", page_canvas_js),
     FILE_NAMED("page/devices.js", page_devices_js),
+    FILE_NAMED("page/endings.js", page_endings_js),
     FILE_NAMED("page/first-words.js", page_first_words_js),
     FILE_NAMED("page/format.js", page_format_js),
     FILE_NAMED("page/gestures.js", page_gestures_js),
@@ -336,6 +343,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/invite.js", page_invite_js),
     FILE_NAMED("page/live.js", page_live_js),
     FILE_NAMED("page/names.js", page_names_js),
+    FILE_NAMED("page/new-names.js", page_new_names_js),
     FILE_NAMED("page/pen-mode.js", page_pen_mode_js),
     FILE_NAMED("page/qr.js", page_qr_js),
     FILE_NAMED("page/records.js", page_records_js),

@@ -26,7 +26,8 @@ def insecure(stage):
     assert page.ask("return location.host") == f"{HOST}:{page.cutter.port}"
     key = relay.keys["join"]
     assert key not in page.ask("return location.href"), "the key stays in the address"
-    assert key not in page.ask("return JSON.stringify({...localStorage})"), "the key is kept for good"
+    assert "relay" in page.ask("return JSON.parse(localStorage.getItem('whiteboard.person'))"), "the key is kept without its relay"
+    assert key not in page.ask("return JSON.stringify({...sessionStorage})"), "the key is kept twice"
     page.reload()
     page.wait("connected")
     assert key not in page.ask("return document.documentElement.outerHTML"), "the key is in the document"

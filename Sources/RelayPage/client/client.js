@@ -21,8 +21,8 @@ import {checkedName} from './text.js'
 /** @import {BoardInfo, CallOptions, ClientEvent, ClientOptions, Credential, LinkState, ReaderLimits} from './types.js' */
 /** @import {ReaderOptions, RestoredRecord, Transport, Unsent} from './types.js' */
 
-const optionNames = ['storage', 'scope', 'secret', 'code', 'device', 'onlyDevice', 'acceptsRelay', 'credential', 'token', 'presenceTimeout', 'readerLimits',
-  'description', 'connectTimeout', 'unsentCountMax', 'unsentBytesMax', 'random', 'wallClock']
+const optionNames = ['storage', 'scope', 'secret', 'code', 'device', 'onlyDevice', 'acceptsRelay', 'credential', 'token',
+  'presenceTimeout', 'readerLimits', 'description', 'connectTimeout', 'unsentCountMax', 'unsentBytesMax', 'random', 'wallClock']
 
 /**
  * A client of a whiteboard relay: one device of one user. A broken link is made again by itself, with all that was open; what was missed

@@ -1,9 +1,9 @@
 // The whiteboard page: puts its parts together, and tells the document how things are.
 import {Canvas, picture} from './canvas.js'
-import {adoptUser, arrive, claimUser, forgetUser, keep, keepCredential, open, readAddress, subjectOf} from './identity.js'
+import {arrive, claimDevice, isKnownTab, isOutdated, keep, open, ownUser, readAddress, subjectOf} from './identity.js'
 import {linkWords, penTexts} from './first-words.js'
 import {Live} from './live.js'
-import {boardName, personName, titleOf} from './names.js'
+import {titleOf} from './names.js'
 import {PenMode} from './pen-mode.js'
 import {Records} from './records.js'
 import {Session} from './session.js'
@@ -11,7 +11,7 @@ import {Tools} from './tools.js'
 import {$, ask, field, make, panels, save, showCursors, showPeople, toast} from './ui.js'
 import {Undo} from './undo.js'
 
-const [local, tab] = [open('localStorage'), open('sessionStorage')]
+const local = open('localStorage')
 const colors = {
   Black: '1B1B1B', Grey: '7A7F8A', Red: 'D92D20', Orange: 'E8730C', Green: '15924B', Blue: '1F66E5', Violet: '7A3EE0', Pink: 'D62A83',
 }
@@ -20,10 +20,11 @@ const textSizes = {200: 1_800, 350: 2_600, 700: 4_200, 1400: 7_200}
 const toolKeys = {v: 'select', p: 'pen', h: 'marker', e: 'eraser', t: 'text'}
 const style = {color: '1B1B1B', width: 350}
 
-/** Modules that the first drawing does without. They come behind it, so that they are there without a relay, or when they are wanted before. */
+/** What the first drawing does without. It comes behind it, so that it is there without a relay, or when it is wanted before. */
 const late = {
-  devices: () => import('./devices.js'), host: () => import('./host.js'), invite: () => import('./invite.js'),
-  svg: () => import('./svg-document.js'), words: () => import('./words.js'), writing: () => import('./writing.js'),
+  devices: () => import('./devices.js'), endings: () => import('./endings.js'), host: () => import('./host.js'),
+  invite: () => import('./invite.js'), names: () => import('./new-names.js'), svg: () => import('./svg-document.js'),
+  words: () => import('./words.js'), writing: () => import('./writing.js'),
 }
 
 const {board, credential, code} = arrive()
@@ -60,6 +61,7 @@ let tools
 
 const title = () => session?.title?.value || titleOf(board)
 const svg = async () => (await late.svg()).svgDocument(records.ordered, records.title)
+const print = async () => (await late.svg()).print(records.ordered, records.title)
 
 /** What the document says of itself, for styles and for tests. */
 function tell() {
@@ -93,25 +95,13 @@ async function linkChanged() {
   retryAt = performance.now() + (afterMs ?? 0)
   showLink()
   if (state !== 'closed' || reason.kind === 'closedByApp') return
-  const {key, isUserTaken, isReplaced, text} = (await late.words()).explainEnd(reason)
-  let {user} = session
-  const isTab = !subjectOf(session.credential)
-  if (isTab && (isUserTaken || isReplaced)) {
-    if (isUserTaken) forgetUser(user, local, tab)
-    user = await claimUser(local, tab, user)
-  } else if (key) {
-    const input = field({id: 'key', ariaLabel: 'Key'})
-    await ask('key-dialog', 'Enter the key of this board', key, [['key-enter', 'Join']], [input], true)
-    session.credential = {key: input.value.trim()}
-    keepCredential(session.credential)
-    if (!isTab) user = await claimUser(local, tab)
-  } else await ask('ended-dialog', 'You are disconnected', text, [['ended-again', 'Connect again']], [], true)
-  session.connect(user)
+  const {linkEnded} = await late.endings()
+  await linkEnded(session, reason)
 }
 
 function changed(what) {
   if (what === 'link') linkChanged()
-  if (what === 'ended') boardEnded()
+  if (what === 'ended') late.endings().then(({boardEnded}) => boardEnded())
   if (what === 'people' || what === 'access') {
     showPeople(session.members, session.user, session.mayClear, session.mayModerate && ((user, name) => host?.manage(user, name)))
     if (session.mayModerate) showHost()
@@ -232,9 +222,11 @@ function furnish() {
     'zoom-out': () => canvas.zoom(0.8), 'zoom-in': () => canvas.zoom(1.25), 'zoom-level': () => canvas.zoom(1 / canvas.view.scale),
   }
   const menu = {
-    'new-board': () => location.hash = `/b/${boardName()}`, 'zoom-fit': () => canvas.fit(), print, clear, 'end-board': endBoard,
-        rename: async () => session.rename(await askName()), 'another-device': offerDevice,
-    'export-svg': async () => save(new Blob([await svg()], {type: 'image/svg+xml'}), `${title()}.svg`), 'export-png': () => picture(records.ordered).toBlob(blob => save(blob, `${title()}.png`)),
+    'new-board': async () => location.hash = `/b/${(await late.names()).boardName()}`,
+    'zoom-fit': () => canvas.fit(), print, clear: ending('clear'), 'end-board': ending('endBoard'), leave,
+    rename: async () => session.rename(await askName()), 'another-device': offerDevice,
+    'export-svg': async () => (await late.svg()).saveSVG(records.ordered, records.title, `${title()}.svg`),
+    'export-png': () => picture(records.ordered).toBlob(blob => save(blob, `${title()}.png`)),
   }
   for (const [id, run] of Object.entries(actions)) $(id).onclick = run
   for (const [id, run] of Object.entries(menu)) $(id).onclick = () => (show(), run())
@@ -246,43 +238,15 @@ function furnish() {
   $('title').onchange = () => session.setTitle($('title').value.trim()).catch(failed).finally(showTitle)
 }
 
+const ending = name => () => late.endings().then(endings => endings[name]({session, undo, turn, changed, failed}), noModule)
+const leave = ending('leave')
 const noModule = () => toast('You are not connected. Try again in a moment.')
 const invite = () => late.invite().then(({invite}) => invite(session), noModule)
 const offerDevice = () => late.invite().then(({offerDevice}) => offerDevice({session, failed}), noModule)
 
-async function clear() {
-  const answer = await ask('clear-dialog', 'Clear the board for everyone?',
-      'This removes all drawings and texts. You can undo it for ten minutes.', [['clear-no', 'Keep it'], ['clear-yes', 'Clear the board']])
-  if (answer !== 'clear-yes') return
-  await session.clear().then(() => {
-    const step = [{isClear: true}]
-    undo.add(step)
-    toast('The board is clear.', 'Undo', () => undo.take(step) && turn(step))
-    changed()
-  }, failed)
-}
-
-async function endBoard() {
-  const answer = await ask('end-dialog', 'End this board for everyone?',
-      'Everyone leaves it, and all that is on it goes for good: save it first if you want to keep it.',
-      [['end-no', 'Keep it'], ['end-yes', 'End the board']])
-  if (answer === 'end-yes') await session.end().catch(failed)
-}
-
-/** Whoever goes on begins anew, with a page that knows nothing of the board that was. */
-async function boardEnded() {
-  await ask('board-ended', 'The host has ended this board', 'What was on it is gone.', [['board-again', 'Begin anew']], [], true)
-  location.reload()
-}
-
-async function print() {
-  $('print-image').src = URL.createObjectURL(new Blob([await svg()], {type: 'image/svg+xml'}))
-  await $('print-image').decode()
-  window.print()
-}
-
 async function askName() {
-  const input = field({id: 'name', value: local.getItem('whiteboard.name') ?? personName(), maxLength: 40, ariaLabel: 'Your name',
+  const value = local.getItem('whiteboard.name') ?? (await late.names()).personName()
+  const input = field({id: 'name', value, maxLength: 40, ariaLabel: 'Your name',
       onfocus: () => input.select()})
   await ask('welcome', 'What is your name?', 'Others see it next to your pen.', [['start', 'Start drawing']], [input], true)
   keep(local, 'whiteboard.name', input.value.trim())
@@ -316,24 +280,13 @@ function pan(isPanning) {
 
 // MARK: Beginning
 
-/** Who comes with a code of another device is the same person here. @returns {Promise<string|undefined>} the person's id */
-async function comeAsSame() {
-  try {
-    const {comeWith} = await late.devices()
-    const person = await comeWith(code, {board, credential, storage: local})
-    adoptUser(person, local, tab)
-    if (person.name) keep(local, 'whiteboard.name', person.name)
-    return person.user
-  } catch (error) {
-    await ask('code-dialog', 'That did not bring your other device here', (await late.words()).explain(error), [['code-close', 'Go on']])
-  }
-}
-
 showTitle()
-const same = code && await comeAsSame()
+if (code) await late.devices().then(({comeAsSame}) => comeAsSame(code, {board, credential, storage: local}))
+const isBack = !isKnownTab() && local.getItem('whiteboard.name') !== null
 const name = local.getItem('whiteboard.name') ?? await askName()
-const user = same ?? subjectOf(credential) ?? await claimUser(local, tab)
-session = new Session({board, credential, user, name, records, live, changed, failed})
+const user = subjectOf(credential) ?? ownUser()
+const device = await claimDevice(user)
+session = new Session({board, credential, user, device, name, records, live, changed, failed})
 tools = new Tools({
   canvas, session, records, undo, changed, writing: noWriting, penMode, refused: () => toast('Only the host can change what others drew.'),
   style: tool => tool === 'marker' ? {color: `#${style.color}59`, width: style.width * 4}
@@ -344,6 +297,14 @@ showPenMode()
 choose('pen')
 restyle({})
 showPeople(new Map([[session.user, {name}]]), session.user)
+if (isBack) late.words().then(({entryTexts}) => toast(entryTexts.here(session.name), entryTexts.startFresh, leave), () => {})
+// Tabs of a browser are one person, and leave together.
+addEventListener('storage', async ({key, newValue}) => {
+  if (key !== 'whiteboard.person') return
+  if (newValue === null) (await late.endings()).forgetAll()
+  else if (subjectOf(session.credential) || !isOutdated(session.user)) return
+  location.reload()
+})
 addEventListener('keydown', keyDown)
 addEventListener('keyup', ({key}) => key === ' ' && pan(false))
 // A user who closes the page has left; one whose page only sleeps has not.

@@ -1,6 +1,6 @@
 // Dialogs that show others, and a person's own devices, the way to the board. They come when they are wanted.
 import {deviceLink, spelled} from './devices.js'
-import {keepCredential, linkTo} from './identity.js'
+import {isOwnRelay, linkTo} from './identity.js'
 import {qrCode, qrPath} from './qr.js'
 import {ask, field, make, toast} from './ui.js'
 
@@ -77,6 +77,6 @@ export async function offerDevice({session, failed}) {
 
 async function renewGuestKey(session) {
   const isNew = await session.renewGuestKey()
-  if (isNew) keepCredential(session.credential)
+  if (isNew) isOwnRelay(session.client.relayID, session.credential)
   return isNew
 }

@@ -1,6 +1,7 @@
 // A board's picture as an SVG document: the same picture is the same bytes as `boardrelay board export --format svg` gives
 // (Sources/BoardFormat/BoardSVG.swift). It comes when a page is to export or print.
 import {baseline, dotRadius, fontSize, ink, isDot, linesOf, pictureBox, runs} from './svg.js'
+import {$, save} from './ui.js'
 
 const {floor} = Math
 
@@ -49,4 +50,14 @@ export function svgDocument(elements, title) {
     `<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="#FFFFFF"/>`,
     '<g fill="none" stroke-linecap="round" stroke-linejoin="round">', ...elements.flatMap(elementLines), '</g>', '</svg>', '',
   ].join('\n')
+}
+
+const blob = (elements, title) => new Blob([svgDocument(elements, title)], {type: 'image/svg+xml'})
+
+export const saveSVG = (elements, title, name) => save(blob(elements, title), name)
+
+export async function print(elements, title) {
+  $('print-image').src = URL.createObjectURL(blob(elements, title))
+  await $('print-image').decode()
+  window.print()
 }

@@ -30,7 +30,7 @@ const keyTexts = {
   [code.keyWrong]: otherKey, [code.credentialsWrong]: otherKey, [code.tokenInvalid]: otherKey, [code.tokenExpired]: otherKey,
 }
 const endTexts = {
-  [code.replaced]: 'Your token is in use in another window. What you drew is safe.',
+  [code.limitReached]: 'You have this open on eight devices or tabs. Close one of them, then connect again.',
   [code.banned]: 'The host has closed this board to you.',
   [code.abuse]: 'This page sent more than the relay takes. Wait a moment before you connect again.',
 }
@@ -42,6 +42,27 @@ export function explainEnd({code: ended, error, text}) {
   return {key: keyTexts[number], isUserTaken: number === code.userIDTaken, isReplaced: number === code.replaced,
       text: words ?? error?.message ?? text ?? 'This window was asleep for too long.'}
 }
+
+const lost = unsent => unsent === 0 ? '' : unsent === 1 ? ' One change of yours is not sent yet, and would be lost.'
+  : ` ${unsent} changes of yours are not sent yet, and would be lost.`
+
+/** At the entry: who this browser takes one for. */
+export const entryTexts = {here: name => `You are ${name} here.`, startFresh: 'Not you? Start fresh'}
+
+/** Before this browser forgets who was here. */
+export const leaveTexts = unsent => ({
+  title: 'Leave this device?', no: 'Stay', yes: 'Leave',
+  text: 'This browser forgets the key and your name, in all its tabs, and what you drew is not yours to change from here any more. '
+      + `To come back, scan the code again.${lost(unsent)}`,
+})
+
+/** A relay has let this page in that is not the one of before. */
+export const otherRelayTexts = unsent => ({
+  title: 'This is another relay', yes: 'Start fresh',
+  text: 'Another relay than last time answers at this address. It was shown the key of this browser and who you are; nothing that you drew '
+      + 'was sent. To go on with it, start fresh: this browser forgets the key and the name that it had. If you expect the relay of before '
+      + `to come back, close this page.${lost(unsent)}`,
+})
 
 /** What a host is asked, and told. */
 export const hostTexts = {
