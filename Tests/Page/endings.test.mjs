@@ -6,7 +6,7 @@ import {ErrorCode, RelayError} from '../../Sources/RelayPage/relay-client.js'
 
 const [localStorage, sessionStorage] = [new MemoryStorage(), new MemoryStorage()]
 Object.assign(globalThis, {window: {localStorage, sessionStorage}, BroadcastChannel: undefined})
-const {leave, linkEnded} = await import('../../Sources/RelayPage/page/endings.js')
+const {forgetAll, leave, linkEnded} = await import('../../Sources/RelayPage/page/endings.js')
 const {Session} = await import('../../Sources/RelayPage/page/session.js')
 const {isOwnRelay, ownUser} = await import('../../Sources/RelayPage/page/identity.js')
 const relay = 'a'.repeat(32)
@@ -86,6 +86,13 @@ test('who leaves is asked, says good-bye to the relay, and leaves nothing', asyn
   const leaves = page({answers: ['leave-yes']})
   await leave(leaves)
   assert.deepEqual([leaves.done, localStorage.length, sessionStorage.length], [['closed', true, 'reloaded'], 0, 0])
+})
+
+test('a tab that hears late that another has left takes nothing from whoever has come since', () => {
+  page()
+  sessionStorage.setItem('whiteboard.credential', '{"token":"of before"}')
+  forgetAll({isOfTab: true})
+  assert.deepEqual([localStorage.length, sessionStorage.length], [1, 0])
 })
 
 test('[SE6, SE8] a page logs in as its device, and asks at each login whether the relay is the one that its key is for', () => {

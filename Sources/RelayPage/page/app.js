@@ -301,7 +301,7 @@ if (isBack) late.words().then(({entryTexts}) => toast(entryTexts.here(session.na
 // Tabs of a browser are one person, and leave together.
 addEventListener('storage', async ({key, newValue}) => {
   if (key !== 'whiteboard.person') return
-  if (newValue === null) (await late.endings()).forgetAll()
+  if (newValue === null) (await late.endings()).forgetAll({isOfTab: true})
   else if (subjectOf(session.credential) || !isOutdated(session.user)) return
   location.reload()
 })

@@ -52,11 +52,12 @@ export async function boardEnded() {
 /**
  * Takes from this browser all that it knows of whoever was here: key, secret, name, and what was not sent. How fingers draw stays.
  *
- * @param {{keepsGiven?: boolean}} [how] `keepsGiven`: but not a key that was just given to this tab
+ * @param {{keepsGiven?: boolean, isOfTab?: boolean}} [how] `keepsGiven`: but not a key that was just given to this tab; `isOfTab`: only
+ *   what is this tab's alone, when another has left: by the time that this one hears of it somebody else may be here
  */
-export function forgetAll({keepsGiven = false} = {}) {
+export function forgetAll({keepsGiven = false, isOfTab = false} = {}) {
   const stays = ['whiteboard.fingers', ...keepsGiven ? ['whiteboard.credential'] : []]
-  for (const storage of [open('localStorage'), open('sessionStorage')]) {
+  for (const storage of isOfTab ? [open('sessionStorage')] : [open('localStorage'), open('sessionStorage')]) {
     const names = Array.from({length: storage.length}, (_, at) => storage.key(at))
     for (const name of names) if (/^(whiteboard|boardrelay|status)\./.test(name) && !stays.includes(name)) storage.removeItem(name)
   }
