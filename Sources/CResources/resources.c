@@ -184,6 +184,12 @@ static const unsigned char page_canvas_js[] = {
 static const unsigned char page_devices_js[] = {
 #embed "../RelayPage/page/devices.js"
 };
+static const unsigned char page_endings_js[] = {
+#embed "../RelayPage/page/endings.js"
+};
+static const unsigned char page_first_words_js[] = {
+#embed "../RelayPage/page/first-words.js"
+};
 static const unsigned char page_format_js[] = {
 #embed "../RelayPage/page/format.js"
 };
@@ -202,11 +208,17 @@ static const unsigned char page_index_html[] = {
 static const unsigned char page_ink_js[] = {
 #embed "../RelayPage/page/ink.js"
 };
+static const unsigned char page_invite_js[] = {
+#embed "../RelayPage/page/invite.js"
+};
 static const unsigned char page_live_js[] = {
 #embed "../RelayPage/page/live.js"
 };
 static const unsigned char page_names_js[] = {
 #embed "../RelayPage/page/names.js"
+};
+static const unsigned char page_new_names_js[] = {
+#embed "../RelayPage/page/new-names.js"
 };
 static const unsigned char page_pen_mode_js[] = {
 #embed "../RelayPage/page/pen-mode.js"
@@ -231,6 +243,9 @@ static const unsigned char page_status_html[] = {
 };
 static const unsigned char page_status_js[] = {
 #embed "../RelayPage/page/status.js"
+};
+static const unsigned char page_svg_document_js[] = {
+#embed "../RelayPage/page/svg-document.js"
 };
 static const unsigned char page_svg_js[] = {
 #embed "../RelayPage/page/svg.js"
@@ -317,14 +332,18 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/board.css", page_board_css),
     FILE_NAMED("page/canvas.js", page_canvas_js),
     FILE_NAMED("page/devices.js", page_devices_js),
+    FILE_NAMED("page/endings.js", page_endings_js),
+    FILE_NAMED("page/first-words.js", page_first_words_js),
     FILE_NAMED("page/format.js", page_format_js),
     FILE_NAMED("page/gestures.js", page_gestures_js),
     FILE_NAMED("page/host.js", page_host_js),
     FILE_NAMED("page/identity.js", page_identity_js),
     FILE_NAMED("page/index.html", page_index_html),
     FILE_NAMED("page/ink.js", page_ink_js),
+    FILE_NAMED("page/invite.js", page_invite_js),
     FILE_NAMED("page/live.js", page_live_js),
     FILE_NAMED("page/names.js", page_names_js),
+    FILE_NAMED("page/new-names.js", page_new_names_js),
     FILE_NAMED("page/pen-mode.js", page_pen_mode_js),
     FILE_NAMED("page/qr.js", page_qr_js),
     FILE_NAMED("page/records.js", page_records_js),
@@ -333,6 +352,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/status.css", page_status_css),
     FILE_NAMED("page/status.html", page_status_html),
     FILE_NAMED("page/status.js", page_status_js),
+    FILE_NAMED("page/svg-document.js", page_svg_document_js),
     FILE_NAMED("page/svg.js", page_svg_js),
     FILE_NAMED("page/tools.js", page_tools_js),
     FILE_NAMED("page/ui.js", page_ui_js),

@@ -131,19 +131,106 @@ def frozen(stage):
     stage.settle(ada, ben)
 
 
-@check("two tabs of one browser are two people")
+def second_tab(stage, relay, page, board="lesson", key=None):
+    """Another tab of the browser of `page`, by an address without a key."""
+    tab = stage.visitor(relay, f"{page.who}'s second tab", board, key=key, cutter=page.cutter)
+    # The name is known there.
+    tab.is_known = True
+    return tab
+
+
+@check("[SE8] tabs of one browser are one person, and none but the first needs a key")
 def two_tabs(stage):
     relay = stage.relay()
-    ada = stage.page(relay, "Ada")
-    # The name is known in the second one.
-    other = stage.visitor(relay, "Ada's second tab", cutter=ada.cutter)
-    other.is_known = True
-    other.open()
+    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    other = second_tab(stage, relay, ada).open()
     ada.draw(*line(150, 150))
     other.draw(*line(150, 300))
-    stage.settle(ada, other)
-    assert ada.elements() == 2
-    assert ada.ask("return window.whiteboard.user") != other.ask("return window.whiteboard.user"), "both are the same user"
+    stage.settle(ada, other, ben)
+    assert ada.ask("return window.whiteboard.user") == other.ask("return window.whiteboard.user"), "they are two people"
+    assert ada.ask("return window.whiteboard.client.device") != other.ask("return window.whiteboard.client.device"), "one device"
+    assert ben.ask("return document.querySelectorAll('#people-list li').length") == 2, "the person is there once"
+    assert "Ada" in other.words("#toasts"), f"it does not say who one is: {other.words('#toasts')!r}"
+    # What one tab has drawn is the other's to erase.
+    other.press("e")
+    other.draw(*line(150, 150))
+    ben.must_have(1)
+    other.press("p")
+    ada.press("z", control=True)
+    stage.settle(ada, other, ben)
+    ada.reload()
+    ada.wait("connected")
+    assert not ada.is_shown(".toast"), "a reload is no entry"
+
+
+@check("who leaves a device leaves it in all tabs, and whoever comes next is somebody new without a key")
+def leaves(stage):
+    relay = stage.relay()
+    ada = stage.page(relay, "Ada")
+    other = second_tab(stage, relay, ada, "elsewhere").open()
+    user = ada.ask("return window.whiteboard.user")
+    ada.draw(*line(150, 150))
+    stage.settle(ada)
+    until(lambda: other.is_shown(".toast button"), "it asks whether one is somebody else", 5)
+    other.click(".toast button")
+    stage.picture(other, "leave")
+    other.browser.mark(other.driver)
+    other.click("#leave-no")
+    other.click("#more")
+    other.click("#leave")
+    other.leave_by("#leave-yes")
+    for page in (ada, other):
+        until(lambda page=page: page.is_shown("#welcome"), f"{page.who} is asked for a name", 10)
+    kept = ada.ask("return JSON.stringify([{...localStorage}, {...sessionStorage}])")
+    for secret in (relay.keys["join"], user, "Ada"):
+        assert secret not in kept, f"{secret} is still kept: {kept}"
+    other.who = "Eve"
+    other.introduce()
+    until(lambda: other.is_shown("#key-dialog"), "it asks for the key", 10)
+    other.find("#key").send_keys(relay.keys["join"])
+    other.click("#key-enter")
+    other.wait("connected")
+    assert other.ask("return window.whiteboard.user") != user
+    third = second_tab(stage, relay, ada, "lesson").open()
+    third.must_have(1)
+    third.press("e")
+    third.draw(*line(150, 150))
+    stage.settle(third)
+    assert third.elements() == 1, "what Ada drew is Eve's"
+
+
+@check("another relay at the same address is shown the key once, gets no drawing, and starts fresh")
+def another_relay(stage):
+    stage.breaks_links = True
+    relay, stranger = stage.relay(), stage.relay(auth="open")
+    ada = stage.page(relay, "Ada")
+    ada.draw(*line(150, 150))
+    stage.settle(ada)
+    user = ada.ask("return window.whiteboard.user")
+    ada.cutter.cut()
+    ada.wait(link=lambda link: link in ("waiting", "connecting"))
+    ada.draw(*line(150, 250))
+    ada.wait(unsent=1)
+    ada.cutter.relay = stranger
+    ada.cutter.mend()
+    until(lambda: ada.is_shown("#other-relay"), "it says that the relay is another one", 40)
+    stage.picture(ada, "other-relay")
+    assert ada.state()[2] == 1 and "One change" in ada.words("#other-relay"), ada.words("#other-relay")
+    ada.cutter.relay = relay
+    ada.reload()
+    ada.wait("connected", unsent=0)
+    ada.must_have(2)
+    assert ada.ask("return window.whiteboard.user") == user, "the relay of before is not known any more"
+    ada.cutter.cut()
+    ada.cutter.relay = stranger
+    ada.cutter.mend()
+    until(lambda: ada.is_shown("#other-relay"), "it says so again", 40)
+    ada.leave_by("#start-fresh")
+    ada.introduce()
+    ada.wait("connected")
+    ada.must_have(0)
+    kept = ada.ask("return JSON.stringify([{...localStorage}, {...sessionStorage}])")
+    assert user not in kept and relay.keys["join"] not in kept, kept
 
 
 @check("a board of 2,000 strokes is there when somebody comes late")
@@ -158,28 +245,30 @@ def late_to_many(stage):
     assert page.elements() == 2001
 
 
-# Another tab that has the same id, because this one slept when it asked.
-TAKE_ID = """
-  const {user} = window.whiteboard, credential = JSON.parse(sessionStorage.getItem('whiteboard.credential'))
-  const options = {storage: localStorage, scope: location.host, device: localStorage.getItem('whiteboard.device.' + user), credential}
+# Another tab that is the same device, because this one slept when it asked.
+TAKE_DEVICE = """
+  const {user, client: {device}} = window.whiteboard, {credential} = JSON.parse(localStorage.getItem('whiteboard.person'))
+  const options = {storage: localStorage, scope: location.host, device, credential}
   import('/relay-client.js').then(({RelayClient}) => {
     window.other = new RelayClient(location.origin + '/ws', user, options)
     window.other.connect().catch(() => {})
   })
-  return user
+  return device
 """
 
 
-@check("[SE8] a tab whose id another has taken goes on as somebody else")
+@check("[SE8] a tab that another has taken the place of goes on as one more device of the same person")
 def replaced(stage):
     relay = stage.relay()
     ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
     ada.draw(*line(150, 150))
     stage.settle(ada, ben)
-    user = ada.ask(TAKE_ID)
-    until(lambda: ada.ask("return window.whiteboard.user") != user, "Ada is somebody else", 20)
+    user = ada.ask("return window.whiteboard.user")
+    device = ada.ask(TAKE_DEVICE)
+    until(lambda: ada.ask("return window.whiteboard.client.device") != device, "Ada has another device", 20)
     ada.wait("connected", seconds=20)
     until(lambda: ada.state()[1] is not None, "Ada has read the board anew")
+    assert ada.ask("return window.whiteboard.user") == user, "Ada is somebody else"
     assert not ada.is_shown("dialog"), "Ada is asked about it"
     ada.draw(*line(150, 250))
     ben.must_have(2)

@@ -26,7 +26,8 @@ def insecure(stage):
     assert page.ask("return location.host") == f"{HOST}:{page.cutter.port}"
     key = relay.keys["join"]
     assert key not in page.ask("return location.href"), "the key stays in the address"
-    assert key not in page.ask("return JSON.stringify({...localStorage})"), "the key is kept for good"
+    assert "relay" in page.ask("return JSON.parse(localStorage.getItem('whiteboard.person'))"), "the key is kept without its relay"
+    assert key not in page.ask("return JSON.stringify({...sessionStorage})"), "the key is kept twice"
     page.reload()
     page.wait("connected")
     assert key not in page.ask("return document.documentElement.outerHTML"), "the key is in the document"
@@ -50,11 +51,22 @@ def printed(stage):
     assert ben.elements() == 1, "the board that was there has changed"
 
 
+# Paths of what was loaded until the board stood there, or in all.
+LOADED = """
+  const [read] = performance.getEntriesByName('whiteboard-read')
+  const entries = performance.getEntriesByType('resource').filter(({startTime}) => arguments[0] || startTime < read.startTime)
+  return entries.map(({name}) => new URL(name).pathname)
+"""
+
+
 @check("all that a page loads is small, and from here")
 def weight(stage):
     page = stage.page(stage.relay(), "Ada")
-    paths = sorted({"/", *page.ask("return performance.getEntriesByType('resource').map(entry => new URL(entry.name).pathname)")} - {"/ws"})
+    until(lambda: "/page/svg-document.js" in page.ask(LOADED, True), "what can be wanted without a relay comes by itself", 10)
+    paths = sorted({"/", *page.ask(LOADED, False)} - {"/ws"})
     assert len(paths) > 3, f"only {paths}"
+    late = {f"/page/{name}.js" for name in ("devices", "host", "invite", "qr", "svg-document", "words", "writing")}
+    assert not late & set(paths), f"loaded before the first drawing: {late & set(paths)}"
     sizes = {}
     for path in paths:
         connection = http.client.HTTPConnection("127.0.0.1", page.cutter.port, timeout=10)

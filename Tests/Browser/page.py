@@ -98,7 +98,7 @@ class Page:
 
     def svg(self):
         """The text of its SVG export."""
-        return self.ask("return window.whiteboard.svg()")
+        return self.driver.execute_async_script("window.whiteboard.svg().then(arguments[0])")
 
     def layer(self):
         """SHA-256 of the pixels of the board layer: a PNG of one engine is the same bytes for the same pixels."""

@@ -14,14 +14,15 @@ HOST = "board.test"
 class Relay:
     """One daemon, which may be ended and started again on the same data. Its port is another one then: cutters follow it."""
 
-    def __init__(self, binary, folder, options=()):
-        self.binary, self.folder = binary, folder
+    def __init__(self, binary, folder, options=(), auth="key"):
+        self.binary, self.folder, self.auth = binary, folder, auth
         self.options = ("--host-name", HOST, *options)
         self.start()
-        self.keys = {row["kind"]: row["key"] for row in self._rows("key", "show", "--json", "--data-dir", self.daemon.folder)}
+        show = ("key", "show", "--json", "--data-dir", self.daemon.folder)
+        self.keys = {} if auth == "open" else {row["kind"]: row["key"] for row in self._rows(*show)}
 
     def start(self):
-        self.daemon = Daemon(self.binary, self.folder, auth="key", options=self.options)
+        self.daemon = Daemon(self.binary, self.folder, auth=self.auth, options=self.options)
 
     def kill(self):
         """kill -9, as a power cut ends it."""

@@ -75,8 +75,8 @@ class Stage:
     def engine(self):
         return self.engines[0]
 
-    def relay(self, *options):
-        relay = Relay(self.binary, self.folder / f"relay-{next(self.counter)}", options)
+    def relay(self, *options, auth="key"):
+        relay = Relay(self.binary, self.folder / f"relay-{next(self.counter)}", options, auth)
         self.things.append(relay)
         return relay
 

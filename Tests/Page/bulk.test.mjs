@@ -35,7 +35,10 @@ async function scene({daemon, connect}, body) {
   const failed = []
   const session = new Session({board: 'lesson', user: 'drawer', name: 'Dora', credential: {key: daemon.keys.join}, records: hand.records,
       live: new Live(() => {}), changed() {}, failed: error => failed.push(error.name),
-      Client: class extends RelayClient { constructor(address, ...options) { super(counted, ...options) } }})
+      // Each scene has a relay of its own, and all of them are one browser.
+      Client: class extends RelayClient {
+        constructor(address, user, options) { super(counted, user, {...options, acceptsRelay: undefined}) }
+      }})
   hand.tools.session = session
   session.connect('drawer')
   /** Until nothing waits; how many frames of which kind have written since. */

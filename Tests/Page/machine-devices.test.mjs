@@ -110,6 +110,30 @@ test('[LK1] whose a lock is, and was, is a user and a device', () => {
   assert.deepEqual([acquired.locks[0].ownerDevice, released.formerOwner, released.formerOwnerDevice], [second, 'bob', second])
 })
 
+test('[SE6] another relay than the app accepts gets nothing but the login, also in the middle of a session', () => {
+  const known = '0'.repeat(32)
+  for (const isFirst of [true, false]) {
+    const asked = []
+    const driver = new MachineDriver({acceptsRelay: relay => asked.push(relay) && relay === known})
+    driver.connect()
+    if (!isFirst) {
+      driver.logIn()
+      driver.subscribe()
+      driver.cut()
+      driver.machine.wakeUp(driver.now)
+      driver.open()
+    }
+    driver.retain('a')
+    driver.logIn({relay: 'e'.repeat(32), start: 1001})
+    assert.deepEqual(driver.sent(), [])
+    assert.deepEqual(asked, isFirst ? ['e'.repeat(32)] : [known, 'e'.repeat(32)])
+    assert.deepEqual(plain(driver.machine.linkState), {state: 'closed', reason: {kind: 'otherRelay', relay: 'e'.repeat(32)}})
+    assert.equal(driver.machine.state, 'closed')
+    assert.deepEqual(driver.closed.at(-1), driver.links.at(-1))
+    if (isFirst) assert.equal(driver.watched.get('connect').result.error.name, 'otherRelay')
+  }
+})
+
 // MARK: Client objects
 
 const dead = () => ({send() {}, close() {}, bufferedBytes: 0})
@@ -133,4 +157,20 @@ test('[SE8] a tab is one device over reloads; without tabs each client object is
   } finally {
     delete globalThis.window
   }
+})
+
+test('[SE8] devices that an app names send what they have written themselves; without names there is one outbox', () => {
+  const storage = new MemoryStorage()
+  const write = (device, key) => {
+    const client = new RelayClient(dead, 'alice', {storage, device})
+    client.channel('lesson').board.put(key, key).stored.catch(() => {})
+    return client
+  }
+  const left = device => {
+    const client = new RelayClient(dead, 'alice', {storage, device})
+    return client.restored.map(({key}) => key)
+  }
+  const clients = [write(first, 'a'), write(second, 'b'), write(undefined, 'c')]
+  assert.deepEqual([left(first), left(second), left()], [['a'], ['b'], ['c']])
+  for (const client of clients) client.close()
 })

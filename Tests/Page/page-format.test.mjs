@@ -6,7 +6,7 @@ import {join} from 'node:path'
 import {test} from 'node:test'
 import {hundredths, readPacket, readRecord, shifted, writePackets, writeStroke, writeText} from '../../Sources/RelayPage/page/format.js'
 import {Records} from '../../Sources/RelayPage/page/records.js'
-import {svgDocument} from '../../Sources/RelayPage/page/svg.js'
+import {svgDocument} from '../../Sources/RelayPage/page/svg-document.js'
 import {Daemon, run, skip} from './support/daemon.mjs'
 import {Dice} from './support/dice.mjs'
 

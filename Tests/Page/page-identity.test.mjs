@@ -1,7 +1,8 @@
-// Who a tab is: ids that tabs of one browser share, tokens, and browsers that keep nothing.
+// Who a page is: the key and the person that tabs of one browser share, the device that each is, tokens, and browsers that keep nothing.
 import assert from 'node:assert/strict'
 import {mock, test} from 'node:test'
 import {comeWith} from '../../Sources/RelayPage/page/devices.js'
+import {forgetAll} from '../../Sources/RelayPage/page/endings.js'
 import {explain} from '../../Sources/RelayPage/page/words.js'
 import {ErrorCode, RelayError} from '../../Sources/RelayPage/relay-client.js'
 import {MemoryStorage} from './support/memory-storage.mjs'
@@ -22,9 +23,21 @@ class Tabs {
 }
 
 let count = 0
-/** The module as a tab of its own loads it. */
-const tab = () => import(`../../Sources/RelayPage/page/identity.js?tab=${++count}`)
 globalThis.location = {host: 'relay', hash: ''}
+globalThis.history = {replaceState(_, __, address) { globalThis.location.hash = address.slice(1) }}
+
+/** The module as a tab of its own loads it, with the storage that all tabs have and one that is the tab's. */
+function tab(localStorage, sessionStorage = new MemoryStorage()) {
+  globalThis.window = {localStorage, sessionStorage}
+  return import(`../../Sources/RelayPage/page/identity.js?tab=${++count}`)
+}
+
+/** A page that opens at an address. */
+async function arrived(localStorage, hash, sessionStorage) {
+  const page = await tab(localStorage, sessionStorage)
+  globalThis.location.hash = hash
+  return {...page, ...page.arrive()}
+}
 
 /** Lets all that is under way come to its end, with the time that it waits for. */
 async function settled(...claims) {
@@ -37,115 +50,196 @@ async function settled(...claims) {
   return all
 }
 
-/** A browser with a pool of ids, and what a tab of it kept. */
-function browser(ids) {
+/** A browser with a pool of devices, and what a tab of it kept. */
+function browser(devices) {
   const storage = new MemoryStorage()
-  storage.setItem('whiteboard.ids', JSON.stringify(ids))
+  storage.setItem('whiteboard.devices', JSON.stringify(devices))
   globalThis.BroadcastChannel = new Tabs().Channel
-  const session = user => {
+  const session = device => {
     const kept = new MemoryStorage()
-    if (user) kept.setItem('whiteboard.user', user)
+    if (device) kept.setItem('whiteboard.device', device)
     return kept
   }
   return {storage, session}
 }
 
-test('tabs that open at one moment get ids of their own, also when they remember the same one', async () => {
+const [here, there] = ['a'.repeat(32), 'b'.repeat(32)]
+
+test('[SE8] tabs that open at one moment are devices of their own, also when they remember the same one', async () => {
   mock.timers.enable({apis: ['setTimeout']})
   try {
     for (const [remembered, pool] of [['a', ['a', 'b']], [undefined, ['a', 'b']], ['a', ['a']]]) {
       const {storage, session} = browser(pool)
-      const tabs = await Promise.all([tab(), tab(), tab()])
-      const users = await settled(...tabs.map(({claimUser}) => claimUser(storage, session(remembered))))
-      assert.equal(new Set(users).size, 3, `${users}`)
-      assert.ok(pool.every(id => users.includes(id)), `what is free is used: ${users}`)
-      const late = await tab()
-      const [fourth] = await settled(late.claimUser(storage, session('a')))
-      assert.ok(!users.includes(fourth), 'one that comes later is told, too')
+      const tabs = []
+      for (let count = 0; count < 3; count++) tabs.push(await tab(storage, session(remembered)))
+      const devices = await settled(...tabs.map(({claimDevice}) => claimDevice('me')))
+      assert.equal(new Set(devices).size, 3, `${devices}`)
+      assert.ok(pool.every(id => devices.includes(id)), `what is free is used: ${devices}`)
+      const [fourth] = await settled((await tab(storage, session('a'))).claimDevice('me'))
+      assert.ok(!devices.includes(fourth), 'one that comes later is told, too')
     }
   } finally {
     mock.timers.reset()
   }
 })
 
-test('a tab that comes back has its own id; one whose id another has taken draws a new one', async () => {
+test('[SE8] a tab that comes back is its own device; one whose device another has taken draws a new one', async () => {
   mock.timers.enable({apis: ['setTimeout']})
   try {
     const {storage, session} = browser(['a', 'b', 'c'])
-    const one = await tab()
     const own = session('b')
-    assert.deepEqual(await settled(one.claimUser(storage, own)), ['b'])
-    const [other] = await settled(one.claimUser(storage, own, 'b'))
-    assert.ok(!['a', 'b', 'c'].includes(other), other)
-    assert.equal(own.getItem('whiteboard.user'), other)
-    const [next] = await settled((await tab()).claimUser(storage, session('b')))
+    const one = await tab(storage, own)
+    assert.deepEqual(await settled(one.claimDevice('me')), ['b'])
+    const [other] = await settled(one.claimDevice('me', 'b'))
+    assert.match(other, /^[0-9a-f]{16}$/)
+    assert.equal(own.getItem('whiteboard.device'), other)
+    const [next] = await settled((await tab(storage, session('b'))).claimDevice('me'))
     assert.equal(next, 'b', 'it is free, as far as this tab knows')
+    storage.setItem('boardrelay.outbox.relay.me.c', '{}')
+    const [sender] = await settled((await tab(storage, session())).claimDevice('me'))
+    assert.equal(sender, 'c', 'what a tab has not sent the next one sends')
   } finally {
     mock.timers.reset()
   }
 })
 
-test('a full storage, none at all, and no channel between tabs: there is an id, and the key outlives the dialog', async () => {
+test('a full storage, none at all, and no channel between tabs: there are a person and a device, and the key outlives the dialog', async () => {
   const full = Object.assign(new MemoryStorage(), {setItem: () => { throw new Error('QuotaExceededError') }})
   browser([])
-  assert.match(await (await tab()).claimUser(full, full), /^[0-9a-f]{20}$/)
+  const page = await tab(full, full)
+  assert.match(page.ownUser(), /^[0-9a-f]{20}$/)
+  assert.match(await page.claimDevice('me'), /^[0-9a-f]{16}$/)
+  assert.ok(page.isOwnRelay(here, {key: 'k'}))
   globalThis.BroadcastChannel = class { constructor() { throw new Error('SecurityError') } }
-  const {storage, session} = {storage: new MemoryStorage(), session: new MemoryStorage()}
-  storage.setItem('whiteboard.ids', '["a","b"]')
-  session.setItem('whiteboard.user', 'b')
-  assert.equal(await (await tab()).claimUser(storage, session), 'b')
+  const {storage, session} = browser(['a', 'b'])
+  globalThis.BroadcastChannel = class { constructor() { throw new Error('SecurityError') } }
+  assert.equal(await (await tab(storage, session('b'))).claimDevice('me'), 'b')
   globalThis.window = {get localStorage() { throw new Error('denied') }, get sessionStorage() { throw new Error('denied') }}
-  globalThis.history = {replaceState(_, __, address) { globalThis.location.hash = address.slice(1) }}
-  const {arrive, keepCredential, open} = await tab()
+  const {arrive, keepGiven, isOwnRelay, open} = await import(`../../Sources/RelayPage/page/identity.js?tab=${++count}`)
   globalThis.location.hash = '#/b/lesson?k=secret'
   assert.deepEqual(arrive(), {board: 'lesson', credential: {key: 'secret'}})
   assert.equal(globalThis.location.hash, '#/b/lesson', 'the key does not stay in the address, the board does')
-  keepCredential({key: 'typed'})
+  keepGiven({key: 'typed'})
+  assert.deepEqual(arrive(), {board: 'lesson', credential: {key: 'typed'}})
+  assert.ok(isOwnRelay(here, {key: 'typed'}))
   assert.deepEqual(arrive(), {board: 'lesson', credential: {key: 'typed'}})
   globalThis.location.hash = '#key=printed'
-  assert.deepEqual(arrive(), {board: 'board', credential: {key: 'printed'}}, 'the address as it was printed leads everybody to one board')
+  const {board, credential} = arrive()
+  assert.deepEqual([board, credential.key], ['board', 'printed'], 'the address as it was printed leads everybody to one board')
   open('localStorage').setItem('x', 'y')
   assert.deepEqual([open('localStorage').getItem('x'), open('sessionStorage').getItem('x')], ['y', null])
 })
 
-test('[SE8] a device is kept with its id; one that comes with a code keeps the id, and another of the same browser stays as it is', async () => {
+test('a key that a relay has taken is kept for all tabs, with the relay; until then it is of the tab', async () => {
+  const storage = new MemoryStorage()
+  const own = new MemoryStorage()
+  const first = await arrived(storage, '#/b/lesson?k=good', own)
+  assert.equal((await arrived(storage, '#/b/lesson')).credential, undefined, 'nobody knows yet whether it is right')
+  assert.equal((await arrived(storage, '#/b/lesson', own)).credential.key, 'good', 'after a reload it is tried again')
+  assert.ok(first.isOwnRelay(here, {key: 'good'}))
+  assert.deepEqual(own.items.size, 0, 'it is kept once')
+  const second = await arrived(storage, '#/b/other')
+  assert.deepEqual([second.board, second.credential], ['other', {key: 'good'}], 'a bookmark, a second tab, an address from a chat')
+  assert.equal(second.ownUser(), first.ownUser(), 'all tabs are one person')
+
+  const wrong = await arrived(storage, '#/b/lesson?k=wrong')
+  assert.equal(wrong.credential.key, 'wrong', 'what is given counts before what is kept')
+  wrong.dropGiven()
+  assert.equal((await arrived(storage, '#/b/lesson')).credential.key, 'good', 'a wrong link costs nothing')
+})
+
+test('another relay at the same address takes nothing over: neither a key that it was shown nor a person', async () => {
+  const storage = new MemoryStorage()
+  const page = await arrived(storage, '#/b/lesson?k=good')
+  const user = page.ownUser()
+  assert.ok(page.isOwnRelay(here, {key: 'good'}))
+  const before = storage.getItem('whiteboard.person')
+  assert.equal(page.isOwnRelay(there, {key: 'good'}), false)
+  const own = new MemoryStorage()
+  const scanned = await arrived(storage, '#/b/lesson?k=there', own)
+  assert.equal(scanned.isOwnRelay(there, {key: 'there'}), false, 'its own key shows who is meant, and the person is of the other one')
+  assert.equal(storage.getItem('whiteboard.person'), before)
+  assert.ok(page.isOwnRelay(here, {key: 'good'}), 'the relay of before is still known')
+
+  storage.setItem(`boardrelay.secret.relay.${user}`, 's')
+  globalThis.window = {localStorage: storage, sessionStorage: own}
+  forgetAll({keepsGiven: true})
+  const fresh = await arrived(storage, '#/b/lesson', own)
+  assert.equal(fresh.credential.key, 'there', 'whoever has scanned its code need not scan it again')
+  assert.notEqual(fresh.ownUser(), user)
+  assert.equal(storage.getItem(`boardrelay.secret.relay.${user}`), null)
+  assert.ok(fresh.isOwnRelay(there, fresh.credential))
+})
+
+test('a host who opens the link of guests stays a host; who brings another key, or a token, comes with that', async () => {
+  const storage = new MemoryStorage()
+  assert.ok((await arrived(storage, '#key=host&j=join')).isOwnRelay(here, {key: 'host', guestKey: 'join'}))
+  assert.deepEqual((await arrived(storage, '#/b/lesson?k=join')).credential, {key: 'host', guestKey: 'join'})
+  assert.equal((await arrived(storage, '#/b/lesson?k=else')).credential.key, 'else')
+  const own = new MemoryStorage()
+  const page = await arrived(storage, '#token=t', own)
+  assert.deepEqual(page.credential, {token: 't'})
+  assert.ok(page.isOwnRelay(here, page.credential))
+  assert.deepEqual((await arrived(storage, '#/b/lesson', own)).credential, {token: 't'}, 'a token stays with its tab')
+  assert.equal((await arrived(storage, '#/b/lesson')).credential.key, 'host')
+})
+
+test('who leaves a device leaves no key, secret, name, device or unsent stroke; how fingers draw there stays', async () => {
+  const {storage, session} = browser([])
+  const own = session()
+  const page = await arrived(storage, '#/b/lesson?k=good', own)
+  const user = page.ownUser()
+  page.isOwnRelay(here, {key: 'good'})
+  const names = [...['secret', 'outbox'].map(what => `boardrelay.${what}.relay.${user}`), `boardrelay.outbox.relay.${user}.d/1`,
+    'whiteboard.name', 'whiteboard.devices', 'whiteboard.fingers', 'elsewhere']
+  for (const name of names) storage.setItem(name, '"x"')
+  for (const name of ['whiteboard.device', 'whiteboard.credential', 'status.credential']) own.setItem(name, '"x"')
+  assert.equal(page.isOutdated(user), false)
+  const other = await tab(storage)
+  globalThis.window = {localStorage: storage, sessionStorage: own}
+  forgetAll()
+  assert.deepEqual([[...storage.items.keys()].sort(), own.items.size], [['elsewhere', 'whiteboard.fingers'], 0])
+  assert.ok(other.isOutdated(user), 'other tabs are told')
+  assert.notEqual(other.ownUser(), user)
+})
+
+test('[AC3] an id that is somebody else’s on this relay is not tried again, by any tab', async () => {
+  const storage = new MemoryStorage()
+  const [one, other] = [await tab(storage), await tab(storage)]
+  const user = one.ownUser()
+  assert.equal(other.ownUser(), user)
+  const next = one.ownUser(user)
+  assert.notEqual(next, user)
+  assert.equal(other.ownUser(user), next, 'of two tabs that are refused one draws')
+})
+
+test('[AC17] with a code all tabs are another person, of whichever relay, and the secret of the one before goes', async () => {
   mock.timers.enable({apis: ['setTimeout']})
   try {
     const {storage, session} = browser([])
-    const [one, own] = [await tab(), session()]
-    const [user] = await settled(one.claimUser(storage, own))
-    const device = one.deviceOf(user, storage, own)
-    assert.match(device, /^[0-9a-f]{16}$/)
-    assert.equal(one.deviceOf(user, storage, session()), device, 'whoever takes the id up goes on with its device')
-    assert.notEqual(one.deviceOf('other', storage, own), device)
-
-    const [second, its] = [await tab(), session()]
-    second.adoptUser({user, device: 'bb'}, storage, its)
-    assert.equal(second.deviceOf(user, storage, its), 'bb', 'in the same browser it is of the tab')
-    assert.equal(one.deviceOf(user, storage, own), device)
-
-    const elsewhere = browser(['x'])
-    const [phone, tabs] = [await tab(), elsewhere.session('x')]
-    phone.adoptUser({user, device: 'cc'}, elsewhere.storage, tabs)
-    assert.deepEqual(JSON.parse(elsewhere.storage.getItem('whiteboard.ids')), ['x', user])
-    assert.deepEqual(await settled((await tab()).claimUser(elsewhere.storage, elsewhere.session(user))).then(([id]) => id !== user), true,
-        'the others of that browser know that it is taken')
-    elsewhere.storage.setItem('whiteboard.ids', JSON.stringify(['x', user]))
+    const before = await tab(storage, session())
+    const user = before.ownUser()
+    before.isOwnRelay(there, {key: 'old'})
+    for (const name of [user, 'anna']) storage.setItem(`boardrelay.secret.relay.${name}`, 's')
+    const own = session()
+    const phone = await tab(storage, own)
+    phone.adoptPerson({user: 'anna', device: 'cc', relay: here}, {key: 'k'})
+    assert.deepEqual([before.ownUser(), before.isOutdated(user)], ['anna', true])
+    assert.deepEqual([user, 'anna'].map(name => storage.getItem(`boardrelay.secret.relay.${name}`)), [null, 's'])
+    assert.ok(phone.isOwnRelay(here, {key: 'k'}))
+    const [late] = await settled((await tab(storage, session('cc'))).claimDevice('anna'))
+    assert.notEqual(late, 'cc', 'the others of that browser know that it is taken')
     globalThis.BroadcastChannel = new Tabs().Channel
-    const [again] = await settled((await tab()).claimUser(elsewhere.storage, tabs))
-    assert.deepEqual([again, phone.deviceOf(again, elsewhere.storage, tabs)], [user, 'cc'], 'after a reload it is the same')
-    phone.forgetUser(user, elsewhere.storage, tabs)
-    assert.notEqual(phone.deviceOf(user, elsewhere.storage, tabs), 'cc')
+    const [again] = await settled((await tab(storage, own)).claimDevice('anna'))
+    assert.equal(again, 'cc', 'after a reload it is the same')
   } finally {
     mock.timers.reset()
   }
 })
 
 test('[AC17] a code does not stay in the address; what it is good for is kept, and a wrong one says so', async () => {
-  globalThis.window = {localStorage: new MemoryStorage(), sessionStorage: new MemoryStorage()}
-  globalThis.history = {replaceState(_, __, address) { globalThis.location.hash = address.slice(1) }}
   globalThis.location.hash = '#/b/lesson?k=secret&code=3J7XQ-0M9TZ'
-  const {arrive} = await tab()
+  const {arrive} = await tab(new MemoryStorage())
   const {code, board, credential} = arrive()
   assert.deepEqual([code, board, credential], ['3J7XQ-0M9TZ', 'lesson', {key: 'secret'}])
   assert.equal(globalThis.location.hash, '#/b/lesson')
@@ -155,6 +249,7 @@ test('[AC17] a code does not stay in the address; what it is good for is kept, a
   class Client {
     constructor(_, user, options) {
       this.user = user ?? 'anna'
+      this.relayID = here
       asked.push(user, options)
     }
     async connect() {
@@ -169,7 +264,7 @@ test('[AC17] a code does not stay in the address; what it is good for is kept, a
   }
   Client.answer = Promise.resolve()
   const {device, ...person} = await comeWith(code, {board, credential, storage: window.localStorage, Client})
-  assert.deepEqual(person, {user: 'anna', name: 'Called anna'})
+  assert.deepEqual(person, {user: 'anna', relay: here, name: 'Called anna'})
   assert.match(device, /^[0-9a-f]{16}$/)
   assert.deepEqual(asked, [undefined, {code, credential, storage: window.localStorage, scope: 'relay', device}, 'closed'])
   Client.answer = Promise.reject(new RelayError(ErrorCode.codeWrong, 'it was used'))
@@ -179,7 +274,7 @@ test('[AC17] a code does not stay in the address; what it is good for is kept, a
 })
 
 test('[AC1] who has a token is the user that it is for', async () => {
-  const {subjectOf} = await tab()
+  const {subjectOf} = await tab(new MemoryStorage())
   const token = payload => `e30.${Buffer.from(payload).toString('base64url')}.c2ln`
   assert.equal(subjectOf({token: token('{"sub":"anna","name":"Änna ??>>"}')}), 'anna')
   for (const wrong of [undefined, {}, {key: 'k'}, {token: ''}, {token: 'a.b'}, {token: token('{')}, {token: token('{"sub":"a*"}')},

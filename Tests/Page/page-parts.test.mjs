@@ -6,15 +6,17 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {test} from 'node:test'
 import {deviceLink, spelled} from '../../Sources/RelayPage/page/devices.js'
+import {linkWords} from '../../Sources/RelayPage/page/first-words.js'
 import {candidates, linkTo, readAddress} from '../../Sources/RelayPage/page/identity.js'
 import {InkStroke, touches} from '../../Sources/RelayPage/page/ink.js'
 import {Live} from '../../Sources/RelayPage/page/live.js'
-import {boardName, personName, tint, titleOf} from '../../Sources/RelayPage/page/names.js'
+import {tint, titleOf} from '../../Sources/RelayPage/page/names.js'
+import {boardName, personName} from '../../Sources/RelayPage/page/new-names.js'
 import {qrCode} from '../../Sources/RelayPage/page/qr.js'
 import {Records} from '../../Sources/RelayPage/page/records.js'
 import {Undo} from '../../Sources/RelayPage/page/undo.js'
 import {checkedName, ErrorCode, RelayError} from '../../Sources/RelayPage/relay-client.js'
-import {explain, explainEnd, linkWords} from '../../Sources/RelayPage/page/words.js'
+import {explain, explainEnd} from '../../Sources/RelayPage/page/words.js'
 
 // MARK: Records
 
@@ -380,7 +382,8 @@ test('words: the truth about the link, errors with what to do, and which end wan
   const end = code => Object.keys(explainEnd({kind: 'loginRefused', error: new RelayError(code, 'x')}))
       .filter(key => explainEnd({kind: 'loginRefused', error: new RelayError(code, 'x')})[key])
   assert.deepEqual([end(ErrorCode.keyWrong)[0], end(ErrorCode.userIDTaken)[0]], ['key', 'isUserTaken'])
-  assert.match(explainEnd({kind: 'relayClosed', code: ErrorCode.replaced}).text, /another window/)
+  assert.ok(explainEnd({kind: 'relayClosed', code: ErrorCode.replaced}).isReplaced)
+  assert.match(explainEnd({kind: 'loginRefused', error: new RelayError(ErrorCode.limitReached, 'x')}).text, /eight devices/)
   assert.equal(explainEnd({kind: 'relayClosed', code: ErrorCode.endedByModerator, text: 'Be kind, Dora.'}).text,
     'The host has ended your visit: Be kind, Dora.')
 })

@@ -77,6 +77,9 @@ const sabotages = [
   ['a login with a code brings a token, too', '{code, key: this.credential?.key}', '{code, ...this.credential}'],
   ['what another device of the user sends is not missed', ' || device !== own', ''],
   ['a tab is another device after a reload', 'device = sessionStorage.getItem(key)', ''],
+  ['another relay gets what waits', 'acceptsRelay?.(body.relay) === false', 'acceptsRelay?.(body.relay) === 0'],
+  ['another relay is tried again and again', "return this.machine.finish({kind: 'otherRelay', relay: body.relay})", "return this.machine.end({kind: 'otherRelay', relay: body.relay}, now)"],
+  ['a device sends what another has kept', "const own = device === undefined ? '' : `.${device}`", "const own = ''"],
   ['metadata of another set is mixed in', 'if (!owner || (user !== undefined', 'if (!owner || (false'],
   ['page: a pen waits for a palm', 'acts.push(...this.#palms(pointer, at))', ''],
   ['page: a palm that was lifted has drawn', 'this.#held.push({', '[].push({'],
@@ -98,6 +101,18 @@ const sabotages = [
   ['page: a pause cannot be ended', "session.isFrozen ? 'unfreeze' : 'freeze'", "'freeze'"],
   ['page: a guest has the bar of hosts', "$('host').hidden = !mayModerate", "$('host').hidden = false"],
   ['page: each pen overrules who has chosen', 'if (this.isKnown) return', ''],
+  ['page: a key is used with whichever relay answers', 'kept.relay !== undefined && kept.relay !== relay', 'false'],
+  ['page: nobody asks which relay it is', 'acceptsRelay: relay => isOwnRelay(relay, this.credential)', 'acceptsRelay: () => true'],
+  ['page: a key is kept for one tab', '...credential?.key && {credential}})\n  // What', '})\n  // What'],
+  ['page: a key is kept for all tabs before a relay has taken it', "write(tab, 'whiteboard.credential', credential)", 'write(local, personPlace, {...person(), credential})'],
+  ['page: each tab is another person', 'if (kept.user && kept.user !== lost) return kept.user', ''],
+  ['page: two tabs are one device', 'if (device !== mine?.device || claim < mine.claim) taken.add(device)', ''],
+  ['page: a host becomes a guest by the link of guests', '(!given.key || given.key !== credential?.guestKey)', 'true'],
+  ['page: who leaves leaves the secret', '/^(whiteboard|boardrelay|status)', '/^(whiteboard|status)'],
+  ['page: who leaves leaves what the tab knows', "[open('localStorage'), open('sessionStorage')]) {", "[open('localStorage')]) {"],
+  ['page: whoever was here before a code keeps the secret', 'if (before.user && before.user !== user) local', 'if (false) local'],
+  ['page: with another relay the page forgets before one is asked', "  await ask('other-relay'", "  forgetAll()\n  await ask('other-relay'"],
+  ['page: a tab that was replaced comes back as the same device', 'if (isReplaced) device = await claimDevice(user, device)', 'if (isReplaced) user'],
   ['readers: only one gets an event', 'for (const cursor of [...this.cursors]) {\n      if (cursor.end)', 'for (const cursor of [...this.cursors].slice(0, 1)) {\n      if (cursor.end)'],
   ['readers: one lags without a bound', 'if (this.lags(cursor)) this.relieve(cursor, mayWait)', ''],
   ['readers: all together have no bound', 'while (this.bytes > Limits.readersBytesMax)', 'while (false)'],
@@ -139,7 +154,7 @@ try {
   const tests = {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices',
       'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board'],
-    [page]: ['gestures', 'tools', 'host', 'page-parts', 'page-session'],
+    [page]: ['gestures', 'tools', 'host', 'page-parts', 'page-session', 'page-identity', 'endings'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(

@@ -37,6 +37,13 @@ test(`all that the whiteboard loads has at most ${loadedBytesMax} bytes`, contex
   assert.ok(bytes <= loadedBytesMax, `${bytes} bytes`)
 })
 
+test('what the whiteboard loads later is there, and is not loaded at first', () => {
+  const first = loaded('page/index.html')
+  const later = [...first].flatMap(name => [...files.get(name).matchAll(/\bimport\('\.\/(.*?)'\)/g)].map(([, path]) => `page/${path}`))
+  assert.ok(['page/host.js', 'page/svg-document.js', 'page/words.js'].every(name => later.includes(name)), `${later}`)
+  for (const name of later) assert.ok(files.has(name) && !first.has(name), name)
+})
+
 test('the one address leads to every module of the client, and to no file besides', () => {
   assert.deepEqual([...loaded('relay-client.js')].sort(), ['relay-client.js', ...modules].sort())
 })

@@ -21,8 +21,8 @@ import {checkedName} from './text.js'
 /** @import {BoardInfo, CallOptions, ClientEvent, ClientOptions, Credential, LinkState, ReaderLimits} from './types.js' */
 /** @import {ReaderOptions, RestoredRecord, Transport, Unsent} from './types.js' */
 
-const optionNames = ['storage', 'scope', 'secret', 'code', 'device', 'onlyDevice', 'credential', 'token', 'presenceTimeout', 'readerLimits',
-  'description', 'connectTimeout', 'unsentCountMax', 'unsentBytesMax', 'random', 'wallClock']
+const optionNames = ['storage', 'scope', 'secret', 'code', 'device', 'onlyDevice', 'acceptsRelay', 'credential', 'token',
+  'presenceTimeout', 'readerLimits', 'description', 'connectTimeout', 'unsentCountMax', 'unsentBytesMax', 'random', 'wallClock']
 
 /**
  * A client of a whiteboard relay: one device of one user. A broken link is made again by itself, with all that was open; what was missed
@@ -63,7 +63,9 @@ export class RelayClient extends Shell {
     }), isAddress ? webSocketTransport(address) : address)
     this.token = token
     const key = (what, user) => `boardrelay.${what}.${place}.${checkedName(user)}`
-    const outbox = user => storage && new Outbox(storage, key('outbox', user), wallClock)
+    // An app that names its devices may have several at once: each sends what it has written itself.
+    const own = device === undefined ? '' : `.${device}`
+    const outbox = user => storage && new Outbox(storage, key('outbox', user) + own, wallClock)
     /** Reads who this is, once, before the relay or anybody else is to know. */
     this.identify = () => {
       this.identify = () => {}

@@ -19,6 +19,7 @@ export const ErrorCode = Object.freeze({
   notRelayProtocol: 306, credentialsWrong: 307, keyChanged: 308, endedByModerator: 309, banned: 310,
   // The client's own, never on the wire.
   connectFailed: 900, timedOut: 901, unsentFull: 902, clientClosed: 903, relayFault: 904, notConnected: 905, tooSlow: 906, lockLost: 907,
+  otherRelay: 908,
 })
 
 const codeNames = new Map(Object.entries(ErrorCode).map(([name, code]) => [code, name]))

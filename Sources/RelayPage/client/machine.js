@@ -30,6 +30,7 @@ function reasonError(reason) {
     case 'relayClosed': return new RelayError(reason.code, reason.text)
     case 'loginRefused': return reason.error
     case 'relayFault': return problem('relayFault', reason.text)
+    case 'otherRelay': return problem('otherRelay', `another relay answers here: ${reason.relay}`)
   }
   return clientClosed()
 }

@@ -36,6 +36,8 @@ export class Session {
 
   welcome(body, now) {
     if (this.machine.state !== 'connecting') throw fault('a second welcome')
+    // It has had the login; nothing else of what waits is for it. [SE6]
+    if (this.machine.settings.acceptsRelay?.(body.relay) === false) return this.machine.finish({kind: 'otherRelay', relay: body.relay})
     this.machine.state = 'live'
     this.machine.liveSince = now
     this.logins++

@@ -84,7 +84,8 @@ export {}
  *   16,384…262,144; absent: no limit [DL11]
  *
  * @typedef {object} ClientOptions
- * @property {KeptStorage} [storage] such as `localStorage`: keeps the client secret, and retained messages until they are durable
+ * @property {KeptStorage} [storage] such as `localStorage`: keeps the client secret, and retained messages until they are durable;
+ *   with `device` those of this device alone
  * @property {string} [scope] what their keys begin with, instead of the address's host
  * @property {string} [secret] 32 hexadecimal digits that show whose the user id is, instead of those kept [AC3]
  * @property {string} [code] of `handOver` of another device of the user: in place of the user's id and secret, which come with the
@@ -92,6 +93,8 @@ export {}
  * @property {string} [device] 16 hexadecimal digits that tell this tab or installation from the user's others; else each tab is one, and
  *   without tabs each client object
  * @property {boolean} [onlyDevice] whether the user's other devices are replaced, which ends their clients
+ * @property {(relay: string) => boolean} [acceptsRelay] asked at each login with the relay's public id [SE6]; where it says no, the client
+ *   is closed with `otherRelay`, and that relay got nothing but the login
  * @property {Credential} [credential]
  * @property {() => Promise<string>} [token] gives a token at each login, and before one ends; in place of `credential`
  * @property {number} [presenceTimeout] how long others still see this user after its link broke, 5,000…300,000 ms
@@ -105,7 +108,8 @@ export {}
  *
  * @typedef {{kind: 'linkFailed'|'relayFault',
  *   text: string}|{kind: 'timedOut'|'relaySilent'|'closedByApp'}|{kind: 'relayClosed', code: number, text: string}
- *   |{kind: 'loginRefused', error: RelayError}|{kind: 'eventsNotRead', limit: number, waiting: number}} LinkEndReason
+ *   |{kind: 'loginRefused', error: RelayError}|{kind: 'otherRelay', relay: string}
+ *   |{kind: 'eventsNotRead', limit: number, waiting: number}} LinkEndReason
  * @typedef {{state: 'idle'|'connecting'}|{state: 'connected', resumed: boolean}|{state: 'waiting', afterMs: number, reason: LinkEndReason}
  *   |{state: 'paused'|'closed', reason: LinkEndReason}} LinkState `resumed`: others have not noticed the break, and what was missed is told
  *   exactly; otherwise the session is new, and packets of meanwhile, of whatever flow, are lost

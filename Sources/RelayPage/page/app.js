@@ -1,21 +1,17 @@
 // The whiteboard page: puts its parts together, and tells the document how things are.
 import {Canvas, picture} from './canvas.js'
-import {adoptUser, arrive, claimUser, forgetUser, keep, keepCredential, linkTo, open, readAddress, subjectOf} from './identity.js'
-import {comeWith, deviceLink, spelled} from './devices.js'
-import {Host} from './host.js'
+import {arrive, claimDevice, isKnownTab, isOutdated, keep, open, ownUser, readAddress, subjectOf} from './identity.js'
+import {linkWords, penTexts} from './first-words.js'
 import {Live} from './live.js'
-import {boardName, personName, titleOf} from './names.js'
+import {titleOf} from './names.js'
 import {PenMode} from './pen-mode.js'
 import {Records} from './records.js'
 import {Session} from './session.js'
-import {svgDocument} from './svg.js'
 import {Tools} from './tools.js'
 import {$, ask, field, make, panels, save, showCursors, showPeople, toast} from './ui.js'
 import {Undo} from './undo.js'
-import {explain, explainEnd, linkWords, penTexts} from './words.js'
-import {Writing} from './writing.js'
 
-const [local, tab] = [open('localStorage'), open('sessionStorage')]
+const local = open('localStorage')
 const colors = {
   Black: '1B1B1B', Grey: '7A7F8A', Red: 'D92D20', Orange: 'E8730C', Green: '15924B', Blue: '1F66E5', Violet: '7A3EE0', Pink: 'D62A83',
 }
@@ -23,6 +19,13 @@ const widths = {Fine: 200, Medium: 350, Bold: 700, Broad: 1_400}
 const textSizes = {200: 1_800, 350: 2_600, 700: 4_200, 1400: 7_200}
 const toolKeys = {v: 'select', p: 'pen', h: 'marker', e: 'eraser', t: 'text'}
 const style = {color: '1B1B1B', width: 350}
+
+/** What the first drawing does without. It comes behind it, so that it is there without a relay, or when it is wanted before. */
+const late = {
+  devices: () => import('./devices.js'), endings: () => import('./endings.js'), host: () => import('./host.js'),
+  invite: () => import('./invite.js'), names: () => import('./new-names.js'), svg: () => import('./svg-document.js'),
+  words: () => import('./words.js'), writing: () => import('./writing.js'),
+}
 
 const {board, credential, code} = arrive()
 addEventListener('hashchange', () => {
@@ -46,7 +49,7 @@ const canvas = new Canvas({
     const step = 24 * scale * 2 ** Math.max(0, Math.ceil(Math.log2(0.6 / scale)))
     Object.assign(canvas.stage.style, {backgroundSize: `${step}px ${step}px`, backgroundPosition: `${-x * scale}px ${-y * scale}px`})
     $('zoom-level').textContent = `${Math.round(scale * 100)} %`
-    writing?.lay()
+    tools?.writing.lay()
   }),
 })
 const penMode = new PenMode({
@@ -55,10 +58,10 @@ const penMode = new PenMode({
 let session
 let host
 let tools
-let writing
 
 const title = () => session?.title?.value || titleOf(board)
-const svg = () => svgDocument(records.ordered, records.title)
+const svg = async () => (await late.svg()).svgDocument(records.ordered, records.title)
+const print = async () => (await late.svg()).print(records.ordered, records.title)
 
 /** What the document says of itself, for styles and for tests. */
 function tell() {
@@ -92,31 +95,23 @@ async function linkChanged() {
   retryAt = performance.now() + (afterMs ?? 0)
   showLink()
   if (state !== 'closed' || reason.kind === 'closedByApp') return
-  const {key, isUserTaken, isReplaced, text} = explainEnd(reason)
-  let {user} = session
-  const isTab = !subjectOf(session.credential)
-  if (isTab && (isUserTaken || isReplaced)) {
-    if (isUserTaken) forgetUser(user, local, tab)
-    user = await claimUser(local, tab, user)
-  } else if (key) {
-    const input = field({id: 'key', ariaLabel: 'Key'})
-    await ask('key-dialog', 'Enter the key of this board', key, [['key-enter', 'Join']], [input], true)
-    session.credential = {key: input.value.trim()}
-    keepCredential(session.credential)
-    if (!isTab) user = await claimUser(local, tab)
-  } else await ask('ended-dialog', 'You are disconnected', text, [['ended-again', 'Connect again']], [], true)
-  session.connect(user)
+  const {linkEnded} = await late.endings()
+  await linkEnded(session, reason)
 }
 
 function changed(what) {
   if (what === 'link') linkChanged()
-  if (what === 'ended') boardEnded()
+  if (what === 'ended') late.endings().then(({boardEnded}) => boardEnded())
   if (what === 'people' || what === 'access') {
-    showPeople(session.members, session.user, session.mayClear, session.mayModerate && ((user, name) => host.manage(user, name)))
+    showPeople(session.members, session.user, session.mayClear, session.mayModerate && ((user, name) => host?.manage(user, name)))
+    if (session.mayModerate) showHost()
     host?.show()
     canvas.refresh()
   }
-  if (what === 'read') isFitted ??= !canvas.fit(true)
+  if (what === 'read') {
+    isFitted ??= !canvas.fit(true)
+    comeLater()
+  }
   if (what === 'title' || what === 'access') showTitle()
   const {progress, standing, mayDraw, mayClear, mayModerate} = session
   $('progress').hidden = progress === undefined
@@ -145,7 +140,36 @@ function turn(writes) {
   changed()
 }
 
-const failed = error => session?.state === 'closed' || toast(explain(error))
+const failed = async error => session?.state === 'closed' || toast((await late.words()).explain(error))
+
+const showHost = async () => {
+  const {Host} = await late.host()
+  host ??= new Host(session)
+  host.show()
+}
+
+/** A text that is begun before its module has come begins when it has. */
+const noWriting = {
+  lay() {}, finish() {},
+  async begin(...at) {
+    await takeWriting()
+    tools.writing.begin(...at)
+  },
+}
+async function takeWriting() {
+  const {Writing} = await late.writing()
+  if (tools.writing !== noWriting) return
+  tools.writing = new Writing({canvas, session, records, undo, style: () => ({color: `#${style.color}FF`, size: textSizes[style.width]})})
+}
+
+/** What stands is shown: what may be wanted without a relay is loaded now. */
+function comeLater() {
+  if (performance.getEntriesByName('whiteboard-read').length > 0) return
+  performance.mark('whiteboard-read')
+  const all = [showHost(), takeWriting(), ...Object.values(late).map(load => load())]
+  // What does not come now is asked for again when it is wanted.
+  for (const one of all) one.catch(() => {})
+}
 
 // MARK: Tools, and what the buttons do
 
@@ -198,9 +222,11 @@ function furnish() {
     'zoom-out': () => canvas.zoom(0.8), 'zoom-in': () => canvas.zoom(1.25), 'zoom-level': () => canvas.zoom(1 / canvas.view.scale),
   }
   const menu = {
-    'new-board': () => location.hash = `/b/${boardName()}`, 'zoom-fit': () => canvas.fit(), print, clear, 'end-board': endBoard,
-        rename: async () => session.rename(await askName()), 'another-device': offerDevice,
-    'export-svg': () => save(new Blob([svg()], {type: 'image/svg+xml'}), `${title()}.svg`), 'export-png': () => picture(records.ordered).toBlob(blob => save(blob, `${title()}.png`)),
+    'new-board': async () => location.hash = `/b/${(await late.names()).boardName()}`,
+    'zoom-fit': () => canvas.fit(), print, clear: ending('clear'), 'end-board': ending('endBoard'), leave,
+    rename: async () => session.rename(await askName()), 'another-device': offerDevice,
+    'export-svg': async () => (await late.svg()).saveSVG(records.ordered, records.title, `${title()}.svg`),
+    'export-png': () => picture(records.ordered).toBlob(blob => save(blob, `${title()}.png`)),
   }
   for (const [id, run] of Object.entries(actions)) $(id).onclick = run
   for (const [id, run] of Object.entries(menu)) $(id).onclick = () => (show(), run())
@@ -212,119 +238,15 @@ function furnish() {
   $('title').onchange = () => session.setTitle($('title').value.trim()).catch(failed).finally(showTitle)
 }
 
-/** Its module comes when a code is first wanted. */
-async function codePicture(link) {
-  const {qrCode, qrPath} = await import('./qr.js')
-  const code = qrCode(link)
-  if (!code) return ''
-  const size = code.length + 8
-  const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}"><path d="${qrPath(code)}"/></svg>`
-  return make('img', {alt: 'QR code of the link', src: `data:image/svg+xml,${encodeURIComponent(picture)}`})
-}
-
-/** A link as a QR code, and as a text to copy; `show` puts another in its place. */
-function linkBox(label) {
-  const box = make('div', {id: 'qr'})
-  const input = field({id: 'address', readOnly: true, ariaLabel: label})
-  const copy = make('button', {id: 'copy', type: 'button', textContent: 'Copy', onclick: () => {
-    // Without a secure context there is no clipboard to write to, but what is selected can be copied.
-    input.select()
-    copy.textContent = document.execCommand('copy') ? 'Copied' : 'Press Ctrl+C'
-  }})
-  const show = async link => {
-    if (link === input.value) return
-    input.value = link
-    const picture = await codePicture(link).catch(() => '')
-    if (link === input.value) box.replaceChildren(picture)
-  }
-  return {show, parts: [box, make('div', {className: 'field'}, input, copy)]}
-}
-
-const isLocal = /^(localhost|127\.|\[)/.test(location.hostname)
-const localText = 'Only this computer knows this address: open the board by one that the relay printed.'
-
-let isInviting = false
-
-async function invite() {
-  // The relay is asked first: a host's own key must not stand there for a moment. A link that is dead does not keep the panel shut.
-  if (isInviting) return
-  isInviting = true
-  const ready = Promise.all([renewGuestKey(), import('./qr.js')]).catch(() => {})
-  await Promise.race([ready, new Promise(resolve => setTimeout(resolve, 1_000))])
-  const {credential} = session
-  const link = linkBox('Link to this board')
-  const show = () => link.show(linkTo(location.origin, board, session.credential))
-  show()
-  const text = isLocal ? localText
-    : credential?.token ? 'Guests need a token of their own, from whom you have yours.'
-    : session.mayClear && credential?.key && !credential.guestKey
-        ? 'This link makes others hosts as well. Guests join with the other link that the relay printed.'
-      : session.mayDraw ? 'Point a phone or tablet in the same network at the code.' : 'Whoever scans the code can watch.'
-  // On a wall the code stands for long: a key that is drawn anew meanwhile takes its place.
-  const timer = setInterval(() => renewGuestKey().then(show), 3_000)
-  // Behind a modal panel nobody asks again; who closes it may do so at once.
-  isInviting = false
-  await ask('invite-dialog', 'Scan to draw along', text, [['invite-close', 'Done']], link.parts)
-  clearInterval(timer)
-}
-
-/** Shows another device of this person the way here. The link has the own key: it is for nobody else. */
-async function offerDevice() {
-  if (session.state !== 'connected') return toast('You are not connected. Try again in a moment.')
-  try {
-    const {code, validMs} = await session.client.handOver()
-    const link = linkBox('Link for your other device')
-    await link.show(deviceLink(location.origin, board, session.credential, code))
-    const timer = setTimeout(() => document.querySelector('#device-dialog')?.close(), validMs)
-    const text = 'Scan this with your other device, or open the link there: what you draw on both is yours. '
-        + 'The code is good once, for two minutes. Show it to nobody else.'
-    await ask('device-dialog', 'Use another device', isLocal ? localText : text, [['device-close', 'Done']],
-        [make('p', {id: 'device-code', textContent: spelled(code)}), ...link.parts])
-    clearTimeout(timer)
-  } catch (error) {
-    failed(error)
-  }
-}
-
-async function renewGuestKey() {
-  const isNew = await session.renewGuestKey()
-  if (isNew) keepCredential(session.credential)
-  return isNew
-}
-
-async function clear() {
-  const answer = await ask('clear-dialog', 'Clear the board for everyone?',
-      'This removes all drawings and texts. You can undo it for ten minutes.', [['clear-no', 'Keep it'], ['clear-yes', 'Clear the board']])
-  if (answer !== 'clear-yes') return
-  await session.clear().then(() => {
-    const step = [{isClear: true}]
-    undo.add(step)
-    toast('The board is clear.', 'Undo', () => undo.take(step) && turn(step))
-    changed()
-  }, failed)
-}
-
-async function endBoard() {
-  const answer = await ask('end-dialog', 'End this board for everyone?',
-      'Everyone leaves it, and all that is on it goes for good: save it first if you want to keep it.',
-      [['end-no', 'Keep it'], ['end-yes', 'End the board']])
-  if (answer === 'end-yes') await session.end().catch(failed)
-}
-
-/** Whoever goes on begins anew, with a page that knows nothing of the board that was. */
-async function boardEnded() {
-  await ask('board-ended', 'The host has ended this board', 'What was on it is gone.', [['board-again', 'Begin anew']], [], true)
-  location.reload()
-}
-
-async function print() {
-  $('print-image').src = URL.createObjectURL(new Blob([svg()], {type: 'image/svg+xml'}))
-  await $('print-image').decode()
-  window.print()
-}
+const ending = name => () => late.endings().then(endings => endings[name]({session, undo, turn, changed, failed}), noModule)
+const leave = ending('leave')
+const noModule = () => toast('You are not connected. Try again in a moment.')
+const invite = () => late.invite().then(({invite}) => invite(session), noModule)
+const offerDevice = () => late.invite().then(({offerDevice}) => offerDevice({session, failed}), noModule)
 
 async function askName() {
-  const input = field({id: 'name', value: local.getItem('whiteboard.name') ?? personName(), maxLength: 40, ariaLabel: 'Your name',
+  const value = local.getItem('whiteboard.name') ?? (await late.names()).personName()
+  const input = field({id: 'name', value, maxLength: 40, ariaLabel: 'Your name',
       onfocus: () => input.select()})
   await ask('welcome', 'What is your name?', 'Others see it next to your pen.', [['start', 'Start drawing']], [input], true)
   keep(local, 'whiteboard.name', input.value.trim())
@@ -358,28 +280,15 @@ function pan(isPanning) {
 
 // MARK: Beginning
 
-/** Who comes with a code of another device is the same person here. @returns {Promise<string|undefined>} the person's id */
-async function comeAsSame() {
-  try {
-    const person = await comeWith(code, {board, credential, storage: local})
-    adoptUser(person, local, tab)
-    if (person.name) keep(local, 'whiteboard.name', person.name)
-    return person.user
-  } catch (error) {
-    await ask('code-dialog', 'That did not bring your other device here', explain(error), [['code-close', 'Go on']])
-  }
-}
-
 showTitle()
-const same = code && await comeAsSame()
+if (code) await late.devices().then(({comeAsSame}) => comeAsSame(code, {board, credential, storage: local}))
+const isBack = !isKnownTab() && local.getItem('whiteboard.name') !== null
 const name = local.getItem('whiteboard.name') ?? await askName()
-const user = same ?? subjectOf(credential) ?? await claimUser(local, tab)
-session = new Session({board, credential, user, name, records, live, changed, failed})
-host = new Host(session)
-const parts = {canvas, session, records, undo}
-writing = new Writing({...parts, style: () => ({color: `#${style.color}FF`, size: textSizes[style.width]})})
+const user = subjectOf(credential) ?? ownUser()
+const device = await claimDevice(user)
+session = new Session({board, credential, user, device, name, records, live, changed, failed})
 tools = new Tools({
-  ...parts, changed, writing, penMode, refused: () => toast('Only the host can change what others drew.'),
+  canvas, session, records, undo, changed, writing: noWriting, penMode, refused: () => toast('Only the host can change what others drew.'),
   style: tool => tool === 'marker' ? {color: `#${style.color}59`, width: style.width * 4}
       : {color: `#${style.color}FF`, width: style.width},
 })
@@ -388,11 +297,19 @@ showPenMode()
 choose('pen')
 restyle({})
 showPeople(new Map([[session.user, {name}]]), session.user)
+if (isBack) late.words().then(({entryTexts}) => toast(entryTexts.here(session.name), entryTexts.startFresh, leave), () => {})
+// Tabs of a browser are one person, and leave together.
+addEventListener('storage', async ({key, newValue}) => {
+  if (key !== 'whiteboard.person') return
+  if (newValue === null) (await late.endings()).forgetAll({isOfTab: true})
+  else if (subjectOf(session.credential) || !isOutdated(session.user)) return
+  location.reload()
+})
 addEventListener('keydown', keyDown)
 addEventListener('keyup', ({key}) => key === ' ' && pan(false))
 // A user who closes the page has left; one whose page only sleeps has not.
 addEventListener('pagehide', ({persisted}) => {
-  writing.finish()
+  tools.writing.finish()
   tools.finish(Infinity)
   if (!persisted) session.client.close()
 })

@@ -1,6 +1,9 @@
 // One more device of the same person: the link that leads it here, and how it becomes that person.
 import {RelayClient} from '../relay-client.js'
+import {adoptPerson, keep} from './identity.js'
 import {newID} from './ink.js'
+import {ask} from './ui.js'
+import {explain} from './words.js'
 
 /** As people read it: `3J7XQ-0M9TZ`. */
 export const spelled = code => `${code.slice(0, 5)}-${code.slice(5)}`
@@ -14,7 +17,8 @@ export function deviceLink(origin, board, {key, guestKey} = {}, code) {
 /**
  * Logs in with a code, keeps the person's secret, and leaves again: from then on this browser comes in as that person by itself.
  *
- * @returns {Promise<{user: string, device: string, name?: string}>} `name`: what the person is called on the board
+ * @returns {Promise<{user: string, device: string, relay: string, name?: string}>} `relay`: its public id; `name`: what the person is
+ *   called on the board
  * @throws {RelayError} `codeWrong`, or why the relay was not reached
  */
 export async function comeWith(code, {board, credential, storage, Client = RelayClient}) {
@@ -23,8 +27,19 @@ export async function comeWith(code, {board, credential, storage, Client = Relay
   try {
     await client.connect()
     const {name} = await client.channel(board).presence.states(client.user).catch(() => ({}))
-    return {user: client.user, device, name}
+    return {user: client.user, device, relay: client.relayID, name}
   } finally {
     await client.close()
+  }
+}
+
+/** Who comes to the page with a code of another device is the same person here; a code that is wrong makes somebody new. */
+export async function comeAsSame(code, {board, credential, storage}) {
+  try {
+    const person = await comeWith(code, {board, credential, storage})
+    adoptPerson(person, credential)
+    if (person.name) keep(storage, 'whiteboard.name', person.name)
+  } catch (error) {
+    await ask('code-dialog', 'That did not bring your other device here', explain(error), [['code-close', 'Go on']])
   }
 }

@@ -1,4 +1,4 @@
-// Who is at this page and where: the board and key of the address, and a user id for each open tab.
+// Who is at this page and where: board and key of the address, the person of this browser, and which device this tab is.
 import {checkedName} from '../relay-client.js'
 import {newID} from './ink.js'
 
@@ -11,7 +11,7 @@ export function open(kind) {
   } catch {
     const items = new Map()
     return forgetful[kind] ??= {getItem: key => items.get(key) ?? null, setItem: (key, value) => items.set(key, value),
-        removeItem: key => items.delete(key)}
+        removeItem: key => items.delete(key), key: at => [...items.keys()][at], get length() { return items.size }}
   }
 }
 
@@ -50,29 +50,91 @@ export function subjectOf({token} = {}) {
   }
 }
 
-export const keepCredential = credential => keep(open('sessionStorage'), 'whiteboard.credential', JSON.stringify(credential))
+const [local, tab] = [open('localStorage'), open('sessionStorage')]
+const personPlace = 'whiteboard.person'
+
+function read(storage, key) {
+  try {
+    return JSON.parse(storage.getItem(key)) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+const write = (storage, key, value) => keep(storage, key, JSON.stringify(value))
+
+/** What all tabs of this browser share: `{user, relay, credential}`; `relay`: the public id of the relay that the rest is for. [SE6] */
+const person = () => read(local, personPlace) ?? {}
+
+// MARK: The key
+
+/** A key that was given to this tab, until a relay has let it in; a token, which is for one person, stays here. */
+export const keepGiven = credential => write(tab, 'whiteboard.credential', credential)
+
+/** A key was refused: after a reload the one that this browser keeps counts again. */
+export const dropGiven = () => tab.removeItem('whiteboard.credential')
 
 /** Takes the key and the code out of the address, and settles on a board: who comes by the address as it was printed meets the others there. */
 export function arrive() {
-  const {board = 'board', credential, ...code} = readAddress(location.hash)
-  if (credential) keepCredential(credential)
+  const {board = 'board', credential: given, ...code} = readAddress(location.hash)
+  const {credential} = person()
+  // A host who opens the link of guests stays a host.
+  if (given && (!given.key || given.key !== credential?.guestKey)) keepGiven(given)
   history.replaceState(null, '', linkTo('', board))
-  return {board, credential: JSON.parse(open('sessionStorage').getItem('whiteboard.credential')) ?? undefined, ...code}
+  return {board, credential: read(tab, 'whiteboard.credential') ?? credential, ...code}
 }
 
-/** Ids in the order in which one is to be tried: this tab's, those with strokes that are not sent yet, the rest. */
+/**
+ * Whether the relay that has let this page in is the one that this browser knows; the first one is. Then the key is kept for all tabs.
+ *
+ * @param {string} relay its public id @param {object} [credential] with which the page logged in
+ */
+export function isOwnRelay(relay, credential) {
+  const kept = person()
+  if (kept.relay !== undefined && kept.relay !== relay) return false
+  write(local, personPlace, {...kept, relay, ...credential?.key && {credential}})
+  // What no storage keeps for all tabs stays with this one.
+  if (credential?.key && person().credential?.key === credential.key) dropGiven()
+  return true
+}
+
+// MARK: The person
+
+/** The id of this browser's person, in all tabs. @param {string} [lost] one that is somebody else's on this relay: it is not tried again */
+export function ownUser(lost) {
+  const kept = person()
+  if (kept.user && kept.user !== lost) return kept.user
+  const user = newID()
+  write(local, personPlace, {...kept, user})
+  return user
+}
+
+/** Whether this browser's person is another one by now: by a tab that has left, or come in with a code. */
+export const isOutdated = user => person().user !== user
+
+/** From now on this browser's person is the one whose other device has given it a code. [AC17] */
+export function adoptPerson({user, device, relay}, credential) {
+  const before = person()
+  if (before.user && before.user !== user) local.removeItem(`boardrelay.secret.${location.host}.${before.user}`)
+  write(local, personPlace, {user, relay, ...credential?.key && {credential}})
+  hearTabs()
+  settle(device)
+}
+
+// MARK: The device
+
+const readPool = () => read(local, 'whiteboard.devices') ?? []
+
+/** Devices in the order in which one is to be tried: this tab's, those with strokes that are not sent yet, the rest. */
 export const candidates = (pool, own, hasUnsent) => [...new Set([own, ...pool.filter(hasUnsent), ...pool])].filter(Boolean)
 
-const readPool = storage => JSON.parse(storage.getItem('whiteboard.ids') ?? '[]')
-
-/** Ids that other tabs have, and what this one says of itself: `{user, claim}`. */
+/** Devices that other tabs are, and what this one says of itself: `{device, claim}`. */
 const taken = new Set()
 let tabs
 let mine
 
-function hear({data: {user, claim, asks}}) {
-  // Of two tabs that want the same id at one moment the lower claim has it; a tab that has it for good claims with 0.
-  if (user !== mine?.user || claim < mine.claim) taken.add(user)
+function hear({data: {device, claim, asks}}) {
+  // Of two tabs that want to be the same at one moment the lower claim has it; a tab that has it for good claims with 0.
+  if (device !== mine?.device || claim < mine.claim) taken.add(device)
   if (asks && mine) tabs.postMessage(mine)
 }
 
@@ -84,57 +146,37 @@ function hearTabs() {
   return tabs !== undefined
 }
 
-/** This tab has an id for good, and the pool has it, too. */
-function settle(user, storage, session) {
-  mine = {user, claim: 0}
-  keep(session, 'whiteboard.user', user)
-  keep(storage, 'whiteboard.ids', JSON.stringify([...new Set([...readPool(storage), user])].slice(-50)))
+/** This tab is a device for good, and the pool has it, too. */
+function settle(device) {
+  mine = {device, claim: 0}
+  keep(tab, 'whiteboard.device', device)
+  write(local, 'whiteboard.devices', [...new Set([...readPool(), device])].slice(-50))
 }
 
+/** Whether this tab is loaded again. */
+export const isKnownTab = () => tab.getItem('whiteboard.device') !== null
+
 /**
- * A user id that no other tab has. Tabs of one browser share a pool of ids: what one has drawn stays its own to erase, and what
- * it has not sent is sent by the next that opens. They ask each other on a channel between tabs; a tab that sleeps does not answer.
+ * Which of a person's devices this tab is: one that no other tab is. What a tab has not sent is sent by the next that takes its device up.
+ * A tab that sleeps does not answer the others, and learns from the relay that it was replaced. [SE8]
  *
- * @param {string} [lost] an id that this tab had until now, which is another's
+ * @param {string} user whose device it is @param {string} [lost] what this tab was until now, which is another's
  */
-export async function claimUser(storage, session, lost) {
-  const pool = readPool(storage)
-  const kept = session.getItem('whiteboard.user')
-  const hasUnsent = id => storage.getItem(`boardrelay.outbox.${location.host}.${id}`)
-  // Asleep as this one was, others may have the rest of the pool.
-  if (lost) mine = {user: newID()}
-  if (!hearTabs()) pool.forEach(id => id === kept || taken.add(id))
-  while (!mine || taken.has(mine.user)) {
-    const user = candidates(pool, kept, hasUnsent).find(id => !taken.has(id))
-    mine = {user: user ?? newID(), claim: Math.random()}
-    if (!user || !tabs) break
+export async function claimDevice(user, lost) {
+  const pool = readPool()
+  const kept = tab.getItem('whiteboard.device')
+  const hasUnsent = device => local.getItem(`boardrelay.outbox.${location.host}.${user}.${device}`)
+  const draw = () => newID().slice(0, 16)
+  // Asleep as this one was, others may be the rest of the pool.
+  if (lost) mine = {device: draw()}
+  if (!hearTabs()) pool.forEach(device => device === kept || taken.add(device))
+  while (!mine || taken.has(mine.device)) {
+    const device = candidates(pool, kept, hasUnsent).find(device => !taken.has(device))
+    mine = {device: device ?? draw(), claim: Math.random()}
+    if (!device || !tabs) break
     tabs.postMessage({...mine, asks: true})
     await new Promise(resolve => setTimeout(resolve, 120))
   }
-  settle(mine.user, storage, session)
-  return mine.user
-}
-
-const deviceKey = user => `whiteboard.device.${user}`
-
-/** Which of a person's devices this is: kept with the id, which one tab has at a time, so that a tab that takes it up goes on with it. */
-export function deviceOf(user, storage, session) {
-  const kept = session.getItem(deviceKey(user)) ?? storage.getItem(deviceKey(user))
-  const device = kept ?? newID().slice(0, 16)
-  if (!kept) keep(storage, deviceKey(user), device)
-  return device
-}
-
-/** From now on this tab is a person whose other device has given it a code; in the same browser each of both stays a device. [AC17] */
-export function adoptUser({user, device}, storage, session) {
-  hearTabs()
-  keep(storage.getItem(deviceKey(user)) ? session : storage, deviceKey(user), device)
-  settle(user, storage, session)
-}
-
-/** This id belongs to somebody else on this relay: it is not tried again. */
-export function forgetUser(user, storage, session) {
-  keep(storage, 'whiteboard.ids', JSON.stringify(readPool(storage).filter(id => id !== user)))
-  session.removeItem('whiteboard.user')
-  storage.removeItem(deviceKey(user))
+  settle(mine.device)
+  return mine.device
 }

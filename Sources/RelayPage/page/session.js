@@ -1,7 +1,7 @@
 // The page's place at the relay: the board's channel, its live points, who is there, its title; and what it sends.
 import {ErrorCode, RelayClient, wakeUpWithPage} from '../relay-client.js'
 import {hundredths, writePackets} from './format.js'
-import {deviceOf, open} from './identity.js'
+import {isOwnRelay, open} from './identity.js'
 
 /** Others see a page that lost its link for so long: a tablet that sleeps for a moment does not leave. */
 const presenceTimeoutMs = 60_000
@@ -28,7 +28,7 @@ export class Session {
   isOpen = false
   cursorAt = 0
 
-  /** @param {{board, user, name, credential, records, live, changed: (what: string) => void, failed: (error: Error, what?: string) => void}} parts */
+  /** @param {{board, user, device, name, credential, records, live, changed: (what: string) => void, failed: (error: Error, what?: string) => void}} parts */
   constructor(parts) {
     Object.assign(this, parts)
     this.makeTakers()
@@ -39,7 +39,7 @@ export class Session {
    * Takes part; what an earlier page could not send is under way again. After the end of that, once more, maybe as another user
    * or with another key: all is read anew, and what is not sent is sent by the new client.
    */
-  connect(user) {
+  connect(user, device = this.device) {
     const {records} = this
     const unsent = records.takeOwn()
     if (this.client) {
@@ -48,10 +48,10 @@ export class Session {
       records.reset()
       unsent.forEach(({key}) => records.touched.add(key))
     }
-    Object.assign(this, {user, hasTopics: false, isFrozen: false, isOpen: false, isFollowing: false, publishers: {}})
+    Object.assign(this, {user, device, hasTopics: false, isFrozen: false, isOpen: false, isFollowing: false, publishers: {}})
     this.client = new this.Client(location.origin + '/ws', user, {
       storage: open('localStorage'), scope: location.host, credential: this.credential, presenceTimeout: presenceTimeoutMs,
-          device: deviceOf(user, open('localStorage'), open('sessionStorage')),
+          device, acceptsRelay: relay => isOwnRelay(relay, this.credential),
           description: [...this.name].slice(0, 12).join('') + ' (whiteboard)',
     })
     this.channel = this.client.channel(this.board)

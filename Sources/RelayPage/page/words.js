@@ -1,4 +1,5 @@
-// What the page says when something does not go as it should: what happened, and what to do.
+// What the page says when something does not go as it should: what happened, and what to do. It comes when it is wanted; what
+// the first drawing needs is in first-words.js.
 import {ErrorCode as code} from '../relay-client.js'
 
 /** By the names of errors. */
@@ -29,7 +30,7 @@ const keyTexts = {
   [code.keyWrong]: otherKey, [code.credentialsWrong]: otherKey, [code.tokenInvalid]: otherKey, [code.tokenExpired]: otherKey,
 }
 const endTexts = {
-  [code.replaced]: 'Your token is in use in another window. What you drew is safe.',
+  [code.limitReached]: 'You have this open on eight devices or tabs. Close one of them, then connect again.',
   [code.banned]: 'The host has closed this board to you.',
   [code.abuse]: 'This page sent more than the relay takes. Wait a moment before you connect again.',
 }
@@ -42,7 +43,26 @@ export function explainEnd({code: ended, error, text}) {
       text: words ?? error?.message ?? text ?? 'This window was asleep for too long.'}
 }
 
-export const penTexts = {penOnly: 'Fingers move the view. Only the pen draws.', fingersToo: 'Let fingers draw'}
+const lost = unsent => unsent === 0 ? '' : unsent === 1 ? ' One change of yours is not sent yet, and would be lost.'
+  : ` ${unsent} changes of yours are not sent yet, and would be lost.`
+
+/** At the entry: who this browser takes one for. */
+export const entryTexts = {here: name => `You are ${name} here.`, startFresh: 'Not you? Start fresh'}
+
+/** Before this browser forgets who was here. */
+export const leaveTexts = unsent => ({
+  title: 'Leave this device?', no: 'Stay', yes: 'Leave',
+  text: 'This browser forgets the key and your name, in all its tabs, and what you drew is not yours to change from here any more. '
+      + `To come back, scan the code again.${lost(unsent)}`,
+})
+
+/** A relay has let this page in that is not the one of before. */
+export const otherRelayTexts = unsent => ({
+  title: 'This is another relay', yes: 'Start fresh',
+  text: 'Another relay than last time answers at this address. It was shown the key of this browser and who you are; nothing that you drew '
+      + 'was sent. To go on with it, start fresh: this browser forgets the key and the name that it had. If you expect the relay of before '
+      + `to come back, close this page.${lost(unsent)}`,
+})
 
 /** What a host is asked, and told. */
 export const hostTexts = {
@@ -70,12 +90,4 @@ export const hostTexts = {
   }),
   banned: name => `${name} is banned for a day.`,
   unbanned: name => `${name} can come back.`,
-}
-
-/** The state of the link in words; nothing where all is well. */
-export function linkWords(state, unsent, secondsLeft) {
-  const waiting = unsent > 0 ? ` · ${unsent} waiting` : ''
-  if (state === 'connected') return ''
-  if (state === 'waiting' && secondsLeft > 0) return `Trying again in ${secondsLeft} s${waiting}`
-  return {connecting: 'Connecting…', waiting: 'Trying again…'}[state]?.concat(waiting) ?? `Not connected${waiting}`
 }

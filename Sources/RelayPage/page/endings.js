@@ -1,0 +1,81 @@
+// When something ends: a link, what is on a board, a board, a person's place in this browser. It comes when it is wanted.
+import {claimDevice, dropGiven, keepGiven, open, ownUser, subjectOf} from './identity.js'
+import {ask, field, toast} from './ui.js'
+import {explainEnd, leaveTexts, otherRelayTexts} from './words.js'
+
+/** A link has ended for good: the page goes on as another device or user, with another key, or when it is told to. */
+export async function linkEnded(session, reason) {
+  if (reason.kind === 'otherRelay') return meetOther(session)
+  const {key, isUserTaken, isReplaced, text} = explainEnd(reason)
+  let {user, device} = session
+  const isToken = Boolean(subjectOf(session.credential))
+  if (isReplaced) device = await claimDevice(user, device)
+  else if (isUserTaken && !isToken) user = ownUser(user)
+  else if (key) {
+    if (session.credential?.key) dropGiven()
+    const input = field({id: 'key', ariaLabel: 'Key'})
+    await ask('key-dialog', 'Enter the key of this board', key, [['key-enter', 'Join']], [input], true)
+    session.credential = {key: input.value.trim()}
+    keepGiven(session.credential)
+    if (isToken) user = ownUser()
+  } else await ask('ended-dialog', 'You are disconnected', text, [['ended-again', 'Connect again']], [], true)
+  session.connect(user, device)
+}
+
+/** Asks a host, then clears the board. */
+export async function clear({session, undo, turn, changed, failed}) {
+  const answer = await ask('clear-dialog', 'Clear the board for everyone?',
+      'This removes all drawings and texts. You can undo it for ten minutes.', [['clear-no', 'Keep it'], ['clear-yes', 'Clear the board']])
+  if (answer !== 'clear-yes') return
+  await session.clear().then(() => {
+    const step = [{isClear: true}]
+    undo.add(step)
+    toast('The board is clear.', 'Undo', () => undo.take(step) && turn(step))
+    changed()
+  }, failed)
+}
+
+/** Asks a host, then ends the board. */
+export async function endBoard({session, failed}) {
+  const answer = await ask('end-dialog', 'End this board for everyone?',
+      'Everyone leaves it, and all that is on it goes for good: save it first if you want to keep it.',
+      [['end-no', 'Keep it'], ['end-yes', 'End the board']])
+  if (answer === 'end-yes') await session.end().catch(failed)
+}
+
+/** Whoever goes on begins anew, with a page that knows nothing of the board that was. */
+export async function boardEnded() {
+  await ask('board-ended', 'The host has ended this board', 'What was on it is gone.', [['board-again', 'Begin anew']], [], true)
+  location.reload()
+}
+
+/**
+ * Takes from this browser all that it knows of whoever was here: key, secret, name, and what was not sent. How fingers draw stays.
+ *
+ * @param {{keepsGiven?: boolean, isOfTab?: boolean}} [how] `keepsGiven`: but not a key that was just given to this tab; `isOfTab`: only
+ *   what is this tab's alone, when another has left: by the time that this one hears of it somebody else may be here
+ */
+export function forgetAll({keepsGiven = false, isOfTab = false} = {}) {
+  const stays = ['whiteboard.fingers', ...keepsGiven ? ['whiteboard.credential'] : []]
+  for (const storage of isOfTab ? [open('sessionStorage')] : [open('localStorage'), open('sessionStorage')]) {
+    const names = Array.from({length: storage.length}, (_, at) => storage.key(at))
+    for (const name of names) if (/^(whiteboard|boardrelay|status)\./.test(name) && !stays.includes(name)) storage.removeItem(name)
+  }
+}
+
+/** Asks, and leaves a browser that others use, too: it keeps nothing of this person. */
+export async function leave({session}) {
+  const {title, text, no, yes} = leaveTexts(session.records.own.length)
+  if (await ask('leave-dialog', title, text, [['leave-no', no], ['leave-yes', yes]]) !== 'leave-yes') return
+  await session.client.close()
+  forgetAll()
+  location.reload()
+}
+
+/** Another relay has let this page in: what this browser keeps is not for that one. A key that was just given to this tab may be. */
+async function meetOther(session) {
+  const {title, text, yes} = otherRelayTexts(session.records.own.length)
+  await ask('other-relay', title, text, [['start-fresh', yes]], [], true)
+  forgetAll({keepsGiven: true})
+  location.reload()
+}
