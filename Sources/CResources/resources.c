@@ -202,6 +202,9 @@ static const unsigned char page_index_html[] = {
 static const unsigned char page_ink_js[] = {
 #embed "../RelayPage/page/ink.js"
 };
+static const unsigned char page_layers_js[] = {
+#embed "../RelayPage/page/layers.js"
+};
 static const unsigned char page_live_js[] = {
 #embed "../RelayPage/page/live.js"
 };
@@ -210,6 +213,9 @@ static const unsigned char page_names_js[] = {
 };
 static const unsigned char page_pen_mode_js[] = {
 #embed "../RelayPage/page/pen-mode.js"
+};
+static const unsigned char page_places_js[] = {
+#embed "../RelayPage/page/places.js"
 };
 static const unsigned char page_qr_js[] = {
 #embed "../RelayPage/page/qr.js"
@@ -323,9 +329,11 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/identity.js", page_identity_js),
     FILE_NAMED("page/index.html", page_index_html),
     FILE_NAMED("page/ink.js", page_ink_js),
+    FILE_NAMED("page/layers.js", page_layers_js),
     FILE_NAMED("page/live.js", page_live_js),
     FILE_NAMED("page/names.js", page_names_js),
     FILE_NAMED("page/pen-mode.js", page_pen_mode_js),
+    FILE_NAMED("page/places.js", page_places_js),
     FILE_NAMED("page/qr.js", page_qr_js),
     FILE_NAMED("page/records.js", page_records_js),
     FILE_NAMED("page/session.js", page_session_js),

@@ -127,6 +127,12 @@ const sabotages = [
   ['boards: own records do not come back', 'if (change.isOwn) this.client.append(echoOf(state.name, change), cost)', ''],
   ['boards: what was read comes again as own', 'record.offset > this.readThrough && this.put(record)', 'this.put(record)'],
   ['boards: an own record that is refused stays', 'const rest = (this.own.get(record.key) ?? []).filter(other => other !== record)', 'const rest = this.own.get(record.key) ?? []'],
+  ['places: what reaches over from the next cell is missed', ' - (side < 2 ? 1 : 0)', ''],
+  ['places: what has gone is still found', 'cell?.delete(element)', ''],
+  ['places: all there is is looked at', 'if ((right - left + 1) * (bottom - top + 1) > cells.size)', 'if (true)'],
+  ['layers: one that comes is compared with all', 'const middle = (from + to) >> 1', 'const middle = from'],
+  ['layers: what lies above what comes is lost', 'list.copyWithin(from + at + 1, from, end)', ''],
+  ['records: what is stored comes anew', 'if (before && element && isSame(before, element)) before.records = element.records', 'if (false) {}'],
 ]
 
 const only = process.argv[2]
@@ -139,7 +145,7 @@ try {
   const tests = {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices',
       'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board'],
-    [page]: ['gestures', 'tools', 'host', 'page-parts', 'page-session'],
+    [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(

@@ -108,9 +108,10 @@ export class Canvas {
     this.moved()
   }
 
-  /** The whole board layer at the next frame; with `added` only these, above all there is. */
-  redraw(added) {
-    if (added && !this.isDirty) return this.drawAll(added)
+  /** The whole board layer at the next frame; of changes that only add, above all there is, those at once. */
+  redraw({gone, come} = {}) {
+    const [added, top] = come && !gone.length && !this.isDirty ? [new Set(come), this.elements().slice(-come.length)] : []
+    if (top?.every(element => added.has(element))) return this.drawAll(top)
     this.isDirty = true
     this.refresh()
     return undefined
