@@ -241,6 +241,9 @@ static const unsigned char page_status_js[] = {
 static const unsigned char page_svg_js[] = {
 #embed "../RelayPage/page/svg.js"
 };
+static const unsigned char page_tiles_js[] = {
+#embed "../RelayPage/page/tiles.js"
+};
 static const unsigned char page_tools_js[] = {
 #embed "../RelayPage/page/tools.js"
 };
@@ -342,6 +345,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/status.html", page_status_html),
     FILE_NAMED("page/status.js", page_status_js),
     FILE_NAMED("page/svg.js", page_svg_js),
+    FILE_NAMED("page/tiles.js", page_tiles_js),
     FILE_NAMED("page/tools.js", page_tools_js),
     FILE_NAMED("page/ui.js", page_ui_js),
     FILE_NAMED("page/undo.js", page_undo_js),

@@ -6,15 +6,14 @@ export const order = (one, other) => one.z - other.z || (one.id < other.id ? -1 
 export class Layers {
   list = []
 
-  /** Each that comes is compared with as many as it takes to find its place; the others stay as they lie. */
+  /** Each that comes is compared with as many as it takes to find its place. */
   change(gone, come) {
     const away = new Set(gone)
-    if (away.size) this.list = this.list.filter(element => !away.has(element))
-    const {list} = this
-    let end = list.length
+    const list = this.list = this.list.filter(element => !away.has(element))
     const added = [...come].sort(order)
+    let end = list.length
     for (const element of added) list.push(element)
-    // From above: what lies above one that comes moves up by those that come below it, and by itself.
+    // From above: what lies above one that comes makes room for it and for those that come below it.
     for (let at = added.length - 1; at >= 0; at--) {
       let [from, to] = [0, end]
       while (from < to) {

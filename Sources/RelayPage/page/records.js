@@ -5,9 +5,6 @@ import {Layers, order} from './layers.js'
 import {Places} from './places.js'
 import {boxOf} from './svg.js'
 
-/** Whether both are drawn from the same payloads. */
-const isSame = ({sources}, other) => sources.length === other.sources.length && sources.every((source, at) => source === other.sources[at])
-
 export class Records {
   /** As the relay has them, by key: `{key, offset, author, customType, payload}`; of one that was removed `payload` is `undefined`. */
   told = new Map()
@@ -143,7 +140,7 @@ export class Records {
       const before = this.elements.get(id)
       const element = this.element(id)
       if (id === '') this.title = element?.text
-      else if (before && element && isSame(before, element)) before.records = element.records
+      else if (before && element && before.sources.join() === element.sources.join()) before.records = element.records
       else {
         if (before) gone.push(before)
         if (element) come.push(element)

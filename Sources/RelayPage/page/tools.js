@@ -336,10 +336,7 @@ export class Tools {
   /** What is lifted, or erased, is not drawn on the board. */
   conceal() {
     const {canvas} = this
-    const before = canvas.hidden.size
     canvas.hidden = new Set([...this.erased, ...this.isLifted ? this.selection : []])
-    if (before !== canvas.hidden.size) canvas.redraw()
-    canvas.refresh()
   }
 
   moveBy(dx, dy) {
