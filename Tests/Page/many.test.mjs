@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import {test} from 'node:test'
 import {Layers, order} from '../../Sources/RelayPage/page/layers.js'
 import {overlap, Places} from '../../Sources/RelayPage/page/places.js'
+import {readRecord} from '../../Sources/RelayPage/page/format.js'
+import {readJSON} from '../../Sources/RelayPage/relay-client.js'
 import {Dice} from './support/dice.mjs'
 import {PlayedHand} from './support/played-hand.mjs'
 
@@ -93,4 +95,22 @@ test(`in a frame lies what is drawn now: what has moved is found where it is, an
   const found = box => hand.records.within(box).map(({id}) => id)
   assert.deepEqual([found([-1_000, -1_000, 9_000, 9_000]), found([80_000, -1_000, 99_000, 9_000])], [['t'], ['s']])
   assert.deepEqual(found([-1_000, -1_000, 99_000, 9_000]), ['s', 't'], 'the lowest first')
+})
+
+test('a stroke of 2,000 points is read by as many scans as one of two; what is wrong among its numbers is told as ever', context => {
+  const scans = context.mock.method(RegExp.prototype, 'exec')
+  const scansOf = points => {
+    scans.mock.resetCalls()
+    assert.ok(readRecord('stroke', payloadOf('s', strokeAt(0), 1).replace(/"points":.*?]/, `"points":[${points}]`)))
+    return scans.mock.callCount()
+  }
+  assert.equal(scansOf(Array(4_000).fill(-3)), scansOf([1, 2, 3, 4]))
+  const read = text => readJSON(new TextEncoder().encode(`{"a":${text}}`)).a
+  assert.deepEqual(read('[-9007199254740991,0,9007199254740991]'), [-9_007_199_254_740_991, 0, 9_007_199_254_740_991])
+  assert.deepEqual([read('[]'), read('[ 1 , 2]'), read('[1,[2]]')], [[], [1, 2], [1, [2]]])
+  for (const wrong of ['[1,]', '[,1]', '[01]', '[-]', '[--1]', '[1-2]', '[9007199254740992]', '[-9007199254740992]', '[1.5]', '[1e3]', '[1',
+    '[100000000000000000000]']) assert.throws(() => read(wrong), {name: 'badRequest'}, wrong)
+  const nested = depth => `${'['.repeat(depth)}1${']'.repeat(depth)}`
+  assert.deepEqual(read(nested(7)).flat(9), [1])
+  assert.throws(() => read(nested(8)), {name: 'badRequest'})
 })

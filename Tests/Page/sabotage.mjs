@@ -127,6 +127,8 @@ const sabotages = [
   ['boards: own records do not come back', 'if (change.isOwn) this.client.append(echoOf(state.name, change), cost)', ''],
   ['boards: what was read comes again as own', 'record.offset > this.readThrough && this.put(record)', 'this.put(record)'],
   ['boards: an own record that is refused stays', 'const rest = (this.own.get(record.key) ?? []).filter(other => other !== record)', 'const rest = this.own.get(record.key) ?? []'],
+  ['JSON: a number that is none of ours is passed over among others', 'if (numbers && numbers.every(Number.isSafeInteger))', 'if (numbers)'],
+  ['JSON: integers alone may stand deeper', 'this.depth < Limits.jsonDepthMax && this.token', 'this.token'],
   ['places: what reaches over from the next cell is missed', ' - (at < 2 ? 1 : 0)', ''],
   ['places: what has gone is still found', 'cells.get(key)?.delete(element)', ''],
   ['places: all there is is looked at', 'if ((right - left + 1) * (bottom - top + 1) > cells.size)', 'if (true)'],
