@@ -25,20 +25,22 @@ AT_ONCE = """const [records, done] = arguments
         customType: record.points ? 'stroke' : 'text', payload: JSON.stringify(record)}))
       kept.flush()
       const board = document.getElementById('board')
-      const canvas = Object.assign(document.createElement('canvas'), {width: board.width, height: board.height})
+      // With room around it: near where a line is cut off an engine smooths it otherwise.
+      const edge = 200
+      const canvas = Object.assign(document.createElement('canvas'), {width: board.width + 2 * edge, height: board.height + 2 * edge})
       const context = canvas.getContext('2d')
       context.lineCap = context.lineJoin = 'round'
       const {x, y, scale} = window.whiteboard.view
       const zoom = scale * devicePixelRatio
-      context.setTransform(zoom, 0, 0, zoom, -Math.round(x * zoom), -Math.round(y * zoom))
+      context.setTransform(zoom, 0, 0, zoom, edge - Math.round(x * zoom), edge - Math.round(y * zoom))
       for (const element of kept.ordered) drawElement(context, element)
       // As it is seen, on paper: of a pixel that nearly nothing covers the colour says nothing.
-      const [shown, wanted] = [board, canvas].map(layer => {
+      const [shown, wanted] = [[board, 0], [canvas, -edge]].map(([layer, corner]) => {
         const paper = Object.assign(document.createElement('canvas'), {width: board.width, height: board.height})
         const context = paper.getContext('2d', {willReadFrequently: true})
         context.fillStyle = '#fff'
         context.fillRect(0, 0, board.width, board.height)
-        context.drawImage(layer, 0, 0)
+        context.drawImage(layer, corner, corner)
         return context.getImageData(0, 0, board.width, board.height).data
       })
       const found = [0, 0, 0]
