@@ -50,6 +50,10 @@ test(`of ${many} elements each that comes is compared with as many as it takes t
   layers.change([], Array.from({length: many}, (_, at) => elementOf(at, at)))
   compared = 0
   const come = [0, 1, 2].map(number => elementOf(`come-${number}`, dice.below(many)))
+  const {list} = layers
+  layers.change([], [elementOf('last', many)])
+  assert.equal(layers.list, list, 'where nothing goes, nothing is gone through')
+  compared = 0
   const gone = [layers.list[5], layers.list[many - 1]]
   layers.change(gone, come)
   assert.ok(compared < 200, `${compared}`)

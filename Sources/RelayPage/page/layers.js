@@ -9,7 +9,8 @@ export class Layers {
   /** Each that comes is compared with as many as it takes to find its place. */
   change(gone, come) {
     const away = new Set(gone)
-    const list = this.list = this.list.filter(element => !away.has(element))
+    if (away.size) this.list = this.list.filter(element => !away.has(element))
+    const {list} = this
     const added = [...come].sort(order)
     let end = list.length
     for (const element of added) list.push(element)
