@@ -211,6 +211,9 @@ static const unsigned char page_ink_js[] = {
 static const unsigned char page_invite_js[] = {
 #embed "../RelayPage/page/invite.js"
 };
+static const unsigned char page_layers_js[] = {
+#embed "../RelayPage/page/layers.js"
+};
 static const unsigned char page_live_js[] = {
 #embed "../RelayPage/page/live.js"
 };
@@ -222,6 +225,9 @@ static const unsigned char page_new_names_js[] = {
 };
 static const unsigned char page_pen_mode_js[] = {
 #embed "../RelayPage/page/pen-mode.js"
+};
+static const unsigned char page_places_js[] = {
+#embed "../RelayPage/page/places.js"
 };
 static const unsigned char page_qr_js[] = {
 #embed "../RelayPage/page/qr.js"
@@ -249,6 +255,9 @@ static const unsigned char page_svg_document_js[] = {
 };
 static const unsigned char page_svg_js[] = {
 #embed "../RelayPage/page/svg.js"
+};
+static const unsigned char page_tiles_js[] = {
+#embed "../RelayPage/page/tiles.js"
 };
 static const unsigned char page_tools_js[] = {
 #embed "../RelayPage/page/tools.js"
@@ -341,10 +350,12 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/index.html", page_index_html),
     FILE_NAMED("page/ink.js", page_ink_js),
     FILE_NAMED("page/invite.js", page_invite_js),
+    FILE_NAMED("page/layers.js", page_layers_js),
     FILE_NAMED("page/live.js", page_live_js),
     FILE_NAMED("page/names.js", page_names_js),
     FILE_NAMED("page/new-names.js", page_new_names_js),
     FILE_NAMED("page/pen-mode.js", page_pen_mode_js),
+    FILE_NAMED("page/places.js", page_places_js),
     FILE_NAMED("page/qr.js", page_qr_js),
     FILE_NAMED("page/records.js", page_records_js),
     FILE_NAMED("page/session.js", page_session_js),
@@ -354,6 +365,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/status.js", page_status_js),
     FILE_NAMED("page/svg-document.js", page_svg_document_js),
     FILE_NAMED("page/svg.js", page_svg_js),
+    FILE_NAMED("page/tiles.js", page_tiles_js),
     FILE_NAMED("page/tools.js", page_tools_js),
     FILE_NAMED("page/ui.js", page_ui_js),
     FILE_NAMED("page/undo.js", page_undo_js),

@@ -179,3 +179,33 @@ def across_engines(stage):
     for page in pages:
         page.must_have(24)
     stage.settle(*pages)
+
+
+def crowd():
+    """Records of each kind, over the borders of tiles: lines with and without pressure, markers, dots, texts that are wider than guessed."""
+    texts = ("W" * 20 + "\njf", "\ufdfd\ufdfd g", "A\u030a\u0302\u0303\u0304\u0306q")
+    for number in range(160):
+        x, y = 300 + number * 7919 % 98000, 6000 + number * 6133 % 62000
+        record = {"color": ("#1B1B1BFF", "#D92D2059", "#1F66E5FF", "#15924B80")[number % 4], "id": f"c{number:03}", "v": 1,
+                  "z": number * 37 % 160}
+        steps = [(900 - (number + at) * 31 % 1700, 700 - (number + at) * 53 % 1500) for at in range(9 if number % 10 else 0)]
+        if number % 8 == 7:
+            yield "text", record | {"size": 1200 + number % 5 * 900, "text": texts[number % 3], "x": x, "y": y}
+        elif number % 3:
+            yield "stroke", record | {"cols": "xy", "points": [x, y, *sum(steps, ())], "width": 150 + number % 6 * 500}
+        else:
+            pressed = [part for at, step in enumerate(steps) for part in (*step, -50 if at % 2 else 60)]
+            yield "stroke", record | {"cols": "xyp", "points": [x, y, 100, *pressed], "width": 200 + number % 5 * 600}
+
+
+@check("what stands in tiles is what one drawing of everything shows")
+def in_tiles(stage):
+    relay = stage.relay()
+    records = list(crowd())
+    relay.put("lesson", records)
+    page = stage.page(relay, "Ada")
+    page.must_have(len(records))
+    for view in ((0, 0, 1), (-37, 21, 1), (150.4, -80.7, 1), (150.4, 300, 0.5), (-300, -200, 0.37), (200, 100, 1.7), (333.3, 222.2, 6)):
+        page.show(*view)
+        count, most, ink = page.unlike_at_once([record for _, record in records])
+        assert ink > 5_000 and count < ink / 250, f"{count} of {ink} pixels are others, by up to {most} of 255, at {view}"

@@ -79,6 +79,47 @@ def join(stage, strokes, joins):
     return {"figure": "join-to-drawn", "strokes": strokes, "joins": len(times), "ms": spread(times)}
 
 
+# Takes the paper along by 8 px a frame, and then goes over the board with the eraser; ms of each frame, and of each move of the hand.
+HANDS = """const done = arguments[0]
+  const spans = []
+  let last
+  const pan = () => {
+    const now = performance.now()
+    if (last !== undefined) spans.push(now - last)
+    last = now
+    if (spans.length < 120) {
+      const {x, y, scale} = window.whiteboard.view
+      window.whiteboard.view = {x, y: y + 8, scale}
+      return requestAnimationFrame(pan)
+    }
+    window.whiteboard.view = {x: 0, y: 0, scale: 1}
+    Element.prototype.setPointerCapture = () => {}
+    document.getElementById('tool-eraser').click()
+    const moves = []
+    for (let at = 0; at <= 60; at++) {
+      const began = performance.now()
+      document.getElementById('stage').dispatchEvent(new PointerEvent(at === 0 ? 'pointerdown' : at === 60 ? 'pointercancel' : 'pointermove',
+        {pointerId: 7, pointerType: 'mouse', buttons: 1, clientX: 30 + at * 15, clientY: 100 + at * 9, bubbles: true, cancelable: true}))
+      moves.push(performance.now() - began)
+    }
+    return done([spans, moves])
+  }
+  window.whiteboard.view = {x: 0, y: 0, scale: 1}
+  requestAnimationFrame(pan)"""
+
+
+def hands(stage, strokes):
+    """One pans a board of so many strokes, and sweeps over it with the eraser."""
+    relay = stage.relay("--message-rate", "5000")
+    relay.draw_many("lesson", strokes)
+    page = stage.page(relay, "Ada", size=(1920, 1080))
+    page.must_have(strokes)
+    page.driver.set_script_timeout(300)
+    spans, moves = page.driver.execute_async_script(HANDS)
+    return {"figure": "hands", "strokes": strokes, "window": "1920x1080", "framesPerSecond": round(1000 * len(spans) / sum(spans), 1),
+            "betweenFramesMs": spread(spans), "sweepMs": round(sum(moves), 1), "moveMs": spread(moves)}
+
+
 def watched(stage, relay, who, **more):
     """A page that is open, and watched from before its first script on."""
     page = stage.visitor(relay, who, **more)
@@ -150,6 +191,7 @@ def main():
     machine = {"cores": os.cpu_count(), "machine": platform.machine(), "system": platform.platform()}
     try:
         for measure in (lambda place: join(place, options.strokes, options.joins),
+                        lambda place: hands(place, options.strokes),
                         lambda place: frames(place, options.seconds, options.rate)):
             place = stage.Stage(binary, browsers, ["chromium"], None)
             try:

@@ -16,6 +16,44 @@ FRAME_SECONDS = 0.016
 PRESSURE = 0.6
 
 
+# Draws records on a canvas as the board layer's, where the window is, and compares the two.
+AT_ONCE = """const [records, done] = arguments
+    ;(async () => {
+      const [{Records}, {drawElement}] = [await import('/page/records.js'), await import('/page/canvas.js')]
+      const kept = new Records(() => {})
+      records.forEach((record, at) => kept.received({isRetained: true, key: record.id, offset: at + 1, sender: 'x',
+        customType: record.points ? 'stroke' : 'text', payload: JSON.stringify(record)}))
+      kept.flush()
+      const board = document.getElementById('board')
+      // With room around it: near where a line is cut off an engine smooths it otherwise.
+      const edge = 200
+      const canvas = Object.assign(document.createElement('canvas'), {width: board.width + 2 * edge, height: board.height + 2 * edge})
+      const context = canvas.getContext('2d')
+      context.lineCap = context.lineJoin = 'round'
+      const {x, y, scale} = window.whiteboard.view
+      const zoom = scale * devicePixelRatio
+      context.setTransform(zoom, 0, 0, zoom, edge - Math.round(x * zoom), edge - Math.round(y * zoom))
+      for (const element of kept.ordered) drawElement(context, element)
+      // As it is seen, on paper: of a pixel that nearly nothing covers the colour says nothing.
+      const [shown, wanted] = [[board, 0], [canvas, -edge]].map(([layer, corner]) => {
+        const paper = Object.assign(document.createElement('canvas'), {width: board.width, height: board.height})
+        const context = paper.getContext('2d', {willReadFrequently: true})
+        context.fillStyle = '#fff'
+        context.fillRect(0, 0, board.width, board.height)
+        context.drawImage(layer, corner, corner)
+        return context.getImageData(0, 0, board.width, board.height).data
+      })
+      const found = [0, 0, 0]
+      for (let at = 0; at < shown.length; at += 4) {
+        const off = Math.max(...[0, 1, 2, 3].map(channel => Math.abs(shown[at + channel] - wanted[at + channel])))
+        found[0] += off > 0
+        found[1] = Math.max(found[1], off)
+        found[2] += wanted[at] + wanted[at + 1] + wanted[at + 2] < 765
+      }
+      done(found)
+    })()"""
+
+
 class Page:
     """A window of a browser with the whiteboard in it."""
 
@@ -105,6 +143,10 @@ class Page:
         self.show(0, 0)
         url = self.ask("return document.getElementById('board').toDataURL()")
         return hashlib.sha256(url.encode()).hexdigest()
+
+    def unlike_at_once(self, records):
+        """How many pixels are not as they are where these records are drawn at one go, how far off the worst is, and how many have ink."""
+        return self.driver.execute_async_script(AT_ONCE, records)
 
     def show(self, x, y, scale=1):
         """The part of the board that the window shows; returns when it is drawn."""

@@ -47,15 +47,16 @@ class Relay:
 
     def draw_many(self, board, count):
         """Puts so many strokes on a board."""
-        lines = []
-        for number in range(count):
-            stroke = {"color": "#1B1B1BFF", "cols": "xy", "id": f"many-{number:05}",
-                      "points": [2000 + number % 50 * 1800, 8000 + number // 50 * 1400] + [120, 90, 130, -80] * 6,
-                      "v": 1, "width": 250, "z": number}
-            record = {"customType": "stroke", "key": stroke["id"], "text": json.dumps(stroke, separators=(",", ":"))}
-            lines.append(("," if lines else "") + json.dumps(record, separators=(",", ":")) + "\n")
+        self.put(board, (("stroke", {"color": "#1B1B1BFF", "cols": "xy", "id": f"many-{number:05}",
+                                     "points": [2000 + number % 50 * 1800, 8000 + number // 50 * 1400] + [120, 90, 130, -80] * 6,
+                                     "v": 1, "width": 250, "z": number}) for number in range(count)))
+
+    def put(self, board, records):
+        """Puts records on a board: of which type each is, and what it says."""
+        rows = ({"customType": kind, "key": record["id"], "text": json.dumps(record, separators=(",", ":"))} for kind, record in records)
         file = pathlib.Path(self.folder).with_suffix(".json")
-        file.write_text('{"format":"board","records":[\n' + "".join(lines) + '],"version":1}\n')
+        lines = "\n,".join(json.dumps(row, separators=(",", ":")) for row in rows)
+        file.write_text(f'{{"format":"board","records":[\n{lines}\n],"version":1}}\n')
         self._run("board", "import", board, str(file), *self._address())
 
     def freeze(self, board):

@@ -24,10 +24,10 @@ const payloadOf = (id, z = 1, x = 0) => `{"color":"#000000FF","cols":"xy","id":"
 const record = (key, offset, payload = payloadOf(key)) =>
     ({isRetained: true, isRemoval: payload === '', key, offset, sender: 'bob', customType: 'stroke', payload})
 
-/** A board, read up to offset 9, with how it was asked to be drawn. */
+/** A board, read up to offset 9, with the ids that went and came. */
 function board() {
   const drawn = []
-  const records = new Records(added => drawn.push(added?.map(({id}) => id) ?? 'all'))
+  const records = new Records(({gone, come}) => drawn.push([gone, come].map(list => list.map(({id}) => id))))
   const told = (...list) => {
     list.forEach(each => records.received(each))
     records.flush()
@@ -130,17 +130,23 @@ test('a refused stroke goes; a refused removal brings back what it took', () => 
   assert.deepEqual(shown(), ['a'])
 })
 
-test('only what lies above everything is drawn without drawing all anew; layers go by z, then id', () => {
-  const {told, shown, drawn} = board()
+test('told is what went and what came, and no more; layers go by z, then id', () => {
+  const {records, told, own, shown, drawn} = board()
+  records.caughtUp(0)
+  const [gone, come] = [(...ids) => [ids, []], (...ids) => [[], ids]]
   told(record('b', 1, payloadOf('b', 5)))
-  shown()
   told(record('c', 2, payloadOf('c', 5)), record('a', 3, payloadOf('a', 6)))
   told(record('d', 4, payloadOf('d', 2)))
   assert.deepEqual(shown(), ['d', 'b', 'c', 'a'])
   told(record('c', 5, payloadOf('c', 9)))
   told(record('b', 6, ''))
-  assert.deepEqual(shown(), ['d', 'a', 'c'])
-  assert.deepEqual(drawn, ['all', ['c', 'a'], 'all', 'all', 'all'])
+  const mine = own('e', payloadOf('e', 1))
+  assert.deepEqual(shown(), ['e', 'd', 'a', 'c'])
+  records.accepted(mine, 7)
+  records.ended(mine, 7)
+  records.flush()
+  assert.deepEqual(drawn, [come('b'), come('c', 'a'), come('d'), [['c'], ['c']], gone('b'), come('e')], 'what is stored looks as it did')
+  assert.equal(records.elements.get('e').records[0].offset, 7)
 })
 
 // MARK: Undo

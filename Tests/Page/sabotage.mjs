@@ -142,6 +142,27 @@ const sabotages = [
   ['boards: own records do not come back', 'if (change.isOwn) this.client.append(echoOf(state.name, change), cost)', ''],
   ['boards: what was read comes again as own', 'record.offset > this.readThrough && this.put(record)', 'this.put(record)'],
   ['boards: an own record that is refused stays', 'const rest = (this.own.get(record.key) ?? []).filter(other => other !== record)', 'const rest = this.own.get(record.key) ?? []'],
+  ['JSON: a number that is none of ours is passed over among others', 'if (numbers && numbers.every(Number.isSafeInteger))', 'if (numbers)'],
+  ['JSON: integers alone may stand deeper', 'this.depth < Limits.jsonDepthMax && this.token', 'this.token'],
+  ['places: what reaches over from the next cell is missed', ' - (at < 2 ? 1 : 0)', ''],
+  ['places: what has gone is still found', 'cells.get(key)?.delete(element)', ''],
+  ['places: all there is is looked at', 'if ((right - left + 1) * (bottom - top + 1) > cells.size)', 'if (true)'],
+  ['layers: one that comes is compared with all', 'const middle = (from + to) >> 1', 'const middle = from'],
+  ['layers: what lies above what comes is lost', 'list.copyWithin(from + at + 1, from, end)', ''],
+  ['records: what is stored comes anew', 'if (before && element && before.sources.join() === element.sources.join()) before.records = element.records', 'if (false) {}'],
+  ['tiles: one that a change touches stays as it was', 'tile.isStale = !isAdded || (tile.top && order(tile.top, element) > 0)', ''],
+  ['tiles: what lies below is drawn above', ' || (tile.top && order(tile.top, element) > 0)', ''],
+  ['tiles: each is drawn in every frame', 'for (const tile of seen) if (rest > 0 && isToDraw(tile)) rest', 'for (const tile of seen) if ((tile.isStale = true)) rest'],
+  ['tiles: a change draws all of them anew', 'if (tile.isStale || !overlap(span, tile.box)) continue', 'if (tile.isStale) continue'],
+  ['tiles: a frame draws without a bound', 'if (rest > 0 && isToDraw(tile))', 'if (isToDraw(tile))'],
+  ['tiles: nothing is seen while a zoom is drawn', 'for (const tile of [...this.#old.values(), ', 'for (const tile of ['],
+  ['tiles: those of the old zoom stay', 'if (this.isWhole) this.#old = free(this.#old)', ''],
+  ['tiles: all that were ever seen are kept', 'if (this.#tiles.size + this.#old.size <= tilesMax || seen', 'if (true || seen'],
+  ['tiles: the one that was seen last goes first', 'this.#tiles.delete(key)\n    this.#tiles.set(key, tile)', 'if (!this.#tiles.has(key)) this.#tiles = new Map([[key, tile], ...this.#tiles])'],
+  ['tiles: what is hidden is drawn', '.filter(({id}) => !this.hidden.has(id)).sort(order)', '.sort(order)'],
+  ['tiles: the order is that of places', '.filter(({id}) => !this.hidden.has(id)).sort(order)', '.filter(({id}) => !this.hidden.has(id))'],
+  ['tiles: they lie between pixels', 'left: Math.round(x * zoom)', 'left: x * zoom'],
+  ['tiles: a pixel of the screen is one of the page', 'const zoom = scale * this.ratio', 'const zoom = scale'],
 ]
 
 const only = process.argv[2]
@@ -154,7 +175,7 @@ try {
   const tests = {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices',
       'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board'],
-    [page]: ['gestures', 'tools', 'host', 'page-parts', 'page-session', 'page-identity', 'endings'],
+    [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(

@@ -1,4 +1,5 @@
-// The board on the screen: one layer of all that is kept, drawn anew only when it must be, and above it one for what moves.
+// The board on the screen: one layer of all that is kept, out of tiles, and above it one for what moves.
+import {Tiles} from './tiles.js'
 import {baseline, boxAround, dotRadius, fontSize, ink, isDot, linesOf, pictureBox, runs} from './svg.js'
 
 const between = scale => Math.min(20, Math.max(0.05, scale))
@@ -29,13 +30,15 @@ function drawPart(context, part, rgb) {
   }
 }
 
+const fontOf = element => `${fontSize(element) / 100}px sans-serif`
+
 /** Draws one stroke or text. */
 export function drawElement(context, element) {
   const {rgb, opacity} = ink((element.parts?.[0] ?? element).color)
   if (element.type === 'text') {
     context.globalAlpha = opacity / 100
     context.fillStyle = rgb
-    context.font = `${fontSize(element) / 100}px sans-serif`
+    context.font = fontOf(element)
     linesOf(element).forEach((line, number) => context.fillText(line, element.x / 100, baseline(element, number) / 100))
   } else if (opacity === 100 || (element.parts.length === 1 && pathsOf(element.parts[0]).length < 2)) {
     context.globalAlpha = opacity / 100
@@ -70,17 +73,33 @@ function scratch(like) {
   return context
 }
 
+/** What an element covers, in 1/100 px: who draws letters knows how wide they are. */
+function spanOf(element) {
+  const {type, box, x, size} = element
+  if (type !== 'text' || element.span) return element.span ?? box
+  const context = spanOf.context ??= document.createElement('canvas').getContext('2d')
+  context.font = fontOf(element)
+  return element.span = boxAround(linesOf(element).map((line, number) => {
+    const sides = context.measureText(line)
+    const [left, up, right, down] = ['Left', 'Ascent', 'Right', 'Descent']
+        .map(side => Math.max(0, Math.min(1e9, sides[`actualBoundingBox${side}`] * 110)) + size)
+    const y = baseline(element, number)
+    return [x - left, y - up, x + right, y + down]
+  }))
+}
+
 export class Canvas {
   /** What of the board lies in the window's upper left corner, in px of the board, and how large it is shown. */
   #view = {x: 0, y: 0, scale: 1}
   isDirty = true
-  isLiveDirty = true
-  hidden = new Set()
+  ratio = 1
+  tiles = new Tiles({draw: drawElement, spanOf, layer: side =>
+    prepared(Object.assign(document.createElement('canvas'), {width: side, height: side}))})
 
   /** @param {{stage: HTMLElement, board: HTMLCanvasElement, live: HTMLCanvasElement, elements: () => object[], drawLive: (context) => void, moved: () => void}} parts */
   constructor(parts) {
     Object.assign(this, parts)
-    this.boardContext = prepared(this.board)
+    this.boardContext = this.board.getContext('2d')
     this.liveContext = prepared(this.live)
     new ResizeObserver(() => this.resize()).observe(this.stage)
   }
@@ -102,23 +121,29 @@ export class Canvas {
       if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, {width, height})
     }
     // A new size forgets how lines end.
-    for (const context of [this.boardContext, this.liveContext]) context.lineCap = context.lineJoin = 'round'
+    this.liveContext.lineCap = this.liveContext.lineJoin = 'round'
     this.redraw()
     this.paint()
     this.moved()
   }
 
-  /** The whole board layer at the next frame; with `added` only these, above all there is. */
-  redraw(added) {
-    if (added && !this.isDirty) return this.drawAll(added)
+  /** The board layer at the next frame: where something has changed, or all of it. */
+  redraw(changes) {
+    if (changes) this.tiles.change(changes)
     this.isDirty = true
     this.refresh()
-    return undefined
+  }
+  /** Ids of what is not on the board now. */
+  get hidden() {
+    return this.tiles.hidden
+  }
+  set hidden(ids) {
+    this.isDirty = this.tiles.hide(ids) || this.isDirty
+    this.refresh()
   }
 
   /** What moves, at the next frame. */
   refresh() {
-    this.isLiveDirty = true
     this.frame ??= requestAnimationFrame(() => {
       this.frame = undefined
       this.paint()
@@ -126,47 +151,34 @@ export class Canvas {
   }
 
   paint() {
-    if (this.isDirty) {
-      this.isDirty = false
-      this.boardContext.resetTransform()
-      this.boardContext.clearRect(0, 0, this.board.width, this.board.height)
-      this.drawAll(this.elements())
-    }
-    if (!this.isLiveDirty) return
-    this.isLiveDirty = false
+    if (this.isDirty) this.isDirty = !this.tiles.show(this.boardContext, this.origin)
     this.liveContext.resetTransform()
     this.liveContext.clearRect(0, 0, this.live.width, this.live.height)
     this.place(this.liveContext)
     this.drawLive(this.liveContext)
+    if (this.isDirty) this.refresh()
   }
 
-  place(context) {
+  /** The window's corner in whole pixels of the screen, as tiles lie, and how many of them are one px of the board. */
+  get origin() {
     const {x, y, scale} = this.#view
     const zoom = scale * this.ratio
-    context.setTransform(zoom, 0, 0, zoom, -x * zoom, -y * zoom)
+    return {left: Math.round(x * zoom), top: Math.round(y * zoom), zoom}
   }
-
-  drawAll(elements) {
-    this.place(this.boardContext)
-    const {x, y, scale} = this.#view
-    const [left, top, right, bottom] = [x, y, x + this.stage.clientWidth / scale, y + this.stage.clientHeight / scale]
-        .map(place => place * 100)
-    for (const element of elements) {
-      const {box} = element
-      // Letters may be wider than was guessed.
-      const isSeen = box[0] <= right && box[1] <= bottom && box[3] >= top && (box[2] >= left || element.type === 'text')
-      if (isSeen && !this.hidden.has(element.id)) drawElement(this.boardContext, element)
-    }
+  place(context) {
+    const {left, top, zoom} = this.origin
+    context.setTransform(zoom, 0, 0, zoom, -left, -top)
   }
 
   /** A place of the window as one of the board, in px. */
   toBoard({clientX, clientY}) {
-    const {x, y, scale} = this.#view
-    return {x: clientX / scale + x, y: clientY / scale + y}
+    const {left, top, zoom} = this.origin
+    return {x: (clientX * this.ratio + left) / zoom, y: (clientY * this.ratio + top) / zoom}
   }
   /** And back; from 1/100 px. */
   toScreen(x, y) {
-    return {x: (x / 100 - this.#view.x) * this.#view.scale, y: (y / 100 - this.#view.y) * this.#view.scale}
+    const {left, top, zoom} = this.origin
+    return {x: (x / 100 * zoom - left) / this.ratio, y: (y / 100 * zoom - top) / this.ratio}
   }
 
   pan(dx, dy) {
@@ -175,15 +187,16 @@ export class Canvas {
   }
   /** Around a place of the window, which stays where it is. */
   zoom(factor, at = {clientX: this.stage.clientWidth / 2, clientY: this.stage.clientHeight / 2}) {
-    const {x, y} = this.toBoard(at)
-    const scale = between(this.#view.scale * factor)
-    this.view = {x: x - at.clientX / scale, y: y - at.clientY / scale, scale}
+    const {x, y, scale: before} = this.#view
+    const scale = between(before * factor)
+    const off = 1 / before - 1 / scale
+    this.view = {x: x + at.clientX * off, y: y + at.clientY * off, scale}
   }
 
   /** Shows all of the board, never larger than it is. `isNeeded`: only if it does not lie within the window. */
   fit(isNeeded = false) {
     const elements = this.elements()
-        const [left, top, right, bottom] = boxAround(elements.map(({box}) => box))
+    const [left, top, right, bottom] = boxAround(elements.map(({box}) => box))
     const {clientWidth, clientHeight} = this.stage
     const [from, to] = [this.toScreen(left, top), this.toScreen(right, bottom)]
     if (isNeeded && from.x >= 0 && from.y >= 0 && to.x <= clientWidth && to.y <= clientHeight) return

@@ -1,9 +1,9 @@
 // What a board holds, as far as it is known here: records as the relay tells them, over them the changes of this page that it
 // has not yet told stored, and the strokes and texts that all of them draw, in layers.
 import {readRecord} from './format.js'
+import {Layers, order} from './layers.js'
+import {Places} from './places.js'
 import {boxOf} from './svg.js'
-
-const order = (one, other) => one.z - other.z || (one.id < other.id ? -1 : 1)
 
 export class Records {
   /** As the relay has them, by key: `{key, offset, author, customType, payload}`; of one that was removed `payload` is `undefined`. */
@@ -19,12 +19,14 @@ export class Records {
   settled = []
   /** What is drawn, by the ids that records carry. */
   elements = new Map()
+  #layers = new Layers()
+  #places = new Places()
   keysOf = new Map()
   idOf = new Map()
   title = ''
   touched = new Set()
 
-  /** @param {(added: object[]|undefined) => void} changed nothing but these lies above all there was; without them all is drawn anew */
+  /** @param {(changes: {gone: object[], come: object[]}) => void} changed elements; one that looks different has gone, and another come */
   constructor(changed) {
     this.changed = changed
   }
@@ -133,28 +135,24 @@ export class Records {
     }
     this.touched.clear()
     ids.delete(undefined)
-    const added = []
-    let isOnTop = true
+    const [gone, come] = [[], []]
     for (const id of ids) {
       const before = this.elements.get(id)
       const element = this.element(id)
       if (id === '') this.title = element?.text
-      else if (!element) isOnTop = !this.elements.delete(id) && isOnTop
+      else if (before && element && before.sources.join() === element.sources.join()) before.records = element.records
       else {
-        this.elements.set(id, element)
-        if (before && before.sources.join() === element.sources.join()) element.parts = before.parts
-        else {
-          isOnTop &&= !before
-          added.push(element)
-        }
-        if (before) this.layers = undefined
+        if (before) gone.push(before)
+        if (element) come.push(element)
+        if (element) this.elements.set(id, element)
+        else this.elements.delete(id)
       }
     }
-    added.sort(order)
-    const top = this.layers?.at(-1)
-    if (!isOnTop || !this.layers || (added[0] && top && order(top, added[0]) > 0)) this.layers = undefined
-    else this.layers.push(...added)
-    if (!isOnTop || added.length) this.changed(isOnTop && this.layers ? added : undefined)
+    if (gone.length + come.length === 0) return
+    for (const element of gone) this.#places.remove(element)
+    for (const element of come) this.#places.add(element)
+    this.#layers.change(gone, come)
+    this.changed({gone, come})
   }
 
   /** What the records of one id draw, taken in the order of their offsets: parts of one stroke join. */
@@ -175,7 +173,11 @@ export class Records {
 
   /** From the lowest layer to the highest. */
   get ordered() {
-    return this.layers ??= [...this.elements.values()].sort(order)
+    return this.#layers.list
+  }
+  /** Those whose boxes touch a box, in the same order. */
+  within(box) {
+    return this.#places.within(box).sort(order)
   }
   /** The layer for what is drawn next. */
   get nextLayer() {

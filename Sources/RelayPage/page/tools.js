@@ -114,9 +114,18 @@ export class Tools {
 
   /** Elements at a place that one may change, the uppermost first. */
   at(event, slack = slackPx[event.pointerType] ?? 6) {
-    const {x, y} = this.canvas.toBoard(event)
-    const reach = slack * 100 / this.canvas.view.scale
-    return this.records.ordered.filter(element => !this.erased.has(element.id) && touches(element, x * 100, y * 100, reach)).reverse()
+    return this.along(event, event, slack).reverse()
+  }
+
+  /** Elements that lie between two places of the window, the lowest first. */
+  along(from, to, slack = slackPx[to.pointerType] ?? 6) {
+    const {canvas} = this
+    const reach = slack * 100 / canvas.view.scale
+    const steps = Math.ceil(Math.hypot(to.clientX - from.clientX, to.clientY - from.clientY) / 4) || 1
+    const [begin, end] = [canvas.toBoard(from), canvas.toBoard(to)].map(({x, y}) => [x * 100, y * 100])
+    const way = Array.from({length: steps}, (_, step) => begin.map((place, axis) => place + (end[axis] - place) * (step + 1) / steps))
+    const box = boxAround([begin, end].map(([x, y]) => [x - reach, y - reach, x + reach, y + reach]))
+    return this.records.within(box).filter(element => !this.erased.has(element.id) && way.some(([x, y]) => touches(element, x, y, reach)))
   }
 
   // MARK: Gestures
@@ -212,16 +221,9 @@ export class Tools {
     let last = event
     /** Also what lies between two events. */
     const hit = next => {
-      const {clientX, clientY, pointerType} = next
-      const steps = Math.ceil(Math.hypot(clientX - last.clientX, clientY - last.clientY) / 4) || 1
-      for (let part = 1; part <= steps; part++) {
-        const way = part / steps
-        const at = {pointerType, clientX: last.clientX + (clientX - last.clientX) * way,
-            clientY: last.clientY + (clientY - last.clientY) * way}
-        for (const element of this.at(at)) {
-          if (session.mayChange(element)) found.add(element.id)
-          else refused = true
-        }
+      for (const element of this.along(last, next)) {
+        if (session.mayChange(element)) found.add(element.id)
+        else refused = true
       }
       last = next
       for (const id of found) this.erased.add(id)
@@ -307,7 +309,7 @@ export class Tools {
       end: () => {
         const [left, top, right, bottom] = this.frameBox ?? [0, 0, -1, -1]
         this.frameBox = undefined
-        this.choose(this.records.ordered.filter(element =>
+        this.choose(this.records.within([left, top, right, bottom]).filter(element =>
           this.session.mayChange(element) && element.box[0] >= left && element.box[1] >= top && element.box[2] <= right
           && element.box[3] <= bottom))
       },
@@ -334,10 +336,7 @@ export class Tools {
   /** What is lifted, or erased, is not drawn on the board. */
   conceal() {
     const {canvas} = this
-    const before = canvas.hidden.size
     canvas.hidden = new Set([...this.erased, ...this.isLifted ? this.selection : []])
-    if (before !== canvas.hidden.size) canvas.redraw()
-    canvas.refresh()
   }
 
   moveBy(dx, dy) {

@@ -42,10 +42,7 @@ export class Writing {
       this.area.addEventListener(type, event => event.stopPropagation())
     }
     this.canvas.stage.append(this.area)
-    if (element) {
-      this.canvas.hidden = new Set([element.id])
-      this.canvas.redraw()
-    }
+    if (element) this.canvas.hidden = new Set([element.id])
     this.lay()
     this.area.focus()
   }
@@ -70,10 +67,7 @@ export class Writing {
     this.area = undefined
     const text = cut(area.value)
     area.remove()
-    if (element) {
-      this.canvas.hidden = new Set()
-      this.canvas.redraw()
-    }
+    if (element) this.canvas.hidden = new Set()
     if (text === (element?.text ?? '')) return
     const isEmpty = text.trim() === ''
     // As others have left it meanwhile: where it is now; one that is gone is a new one.
