@@ -136,7 +136,8 @@ extension Membership {
 extension Session {
     /// Of what does not hang on its memberships.
     var footprint: Int {
-        Footprint.session + window.numberBytes + directsPending * Footprint.pendingDirect + statesBefore.values.reduce(0) { $0 + Footprint.statesBefore + $1.footprint }
+        Footprint.session + window.numberBytes + directsPending * Footprint.pendingDirect
+            + statesBefore.values.reduce(0) { $0 + Footprint.statesBefore + $1.footprint }
             + userMetadata.count * Footprint.userMetadata + closedFlows.reduce(0) { $0 + Int($1.bytes) }
     }
 }

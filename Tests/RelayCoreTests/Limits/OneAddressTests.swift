@@ -22,9 +22,10 @@ import Testing
         _ driver: HubDriver, _ user: String, from address: AddressKey, device: Int? = nil, resume: String? = nil,
         key: String = TestAccess.editorKey
     ) -> TestClient {
-        let device = device.map { String(repeating: "0", count: 15) + String($0) }
+        let digits = device.map { String(repeating: "0", count: 15) + String($0) }
         return TestClient(
-            driver, user, device: device, resume: resume, secret: TestAccess.secret(of: user), key: key, from: address)
+            driver, user, instance: digits ?? "00000000000000aa", device: digits, resume: resume,
+            secret: TestAccess.secret(of: user), key: key, from: address)
     }
 
     private func frame(_ bytes: Int) -> [UInt8] {
@@ -52,7 +53,7 @@ import Testing
             $0.unfinishedBytesMax = 100_000
             $0.addressPlacesMin = 2_000
         }
-        let slivers = (0..<1_500).map { come(driver, "sliver-\($0 / 8)", from: school, device: $0 % 8) }
+        let slivers = (0..<1_500).map { come(driver, "sliver-\($0)", from: school) }
         for sliver in slivers { driver.send([0], from: sliver.id) }
         driver.advance(.milliseconds(10))
         let large = (0..<5).map { come(driver, "large-\($0)", from: school) }
