@@ -144,6 +144,9 @@ extension Hub {
         for direct in directs.remove(receiver: receiver) { fail(direct, "the receiver's connection ended before it was acknowledged") }
     }
 
+    /// The sender is forgotten: nobody is to be told.
+    mutating func forgetDirects(from sender: Session.Index) { directs.remove(sender: sender) }
+
     private mutating func fail(_ direct: PendingDirect, _ text: String) {
         settle(direct) { hub, connection in hub.refuse(connection, WireError(.unconfirmed, text), number: direct.number) }
     }

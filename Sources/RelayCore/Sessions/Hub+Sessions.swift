@@ -281,7 +281,7 @@ extension Hub {
 
     mutating func forgetUser(_ session: Session.Index) {
         keepWindow(of: session)
-        directs.remove(sender: session)
+        forgetDirects(from: session)
         removeSession(session)
     }
 

@@ -133,7 +133,8 @@ extension GreedSimulation {
     }
 
     func readAll() throws {
-        let patience = 4 + 2 * (driver.hub.workDearest / configuration.requestTurnBytes)
+        // The lesson has one address: who is in it may stand before each other.
+        let patience = 4 + 2 * pupils.count + 2 * (driver.hub.workDearest / configuration.requestTurnBytes)
         for pupil in pupils {
             try pupil.read(driver.received(pupil.link.id, all: false), patience: patience, beside: pupils)
         }
