@@ -69,9 +69,11 @@ package struct FairLine<Key: Hashable, Element> {
         ends[key] = line
     }
 
+    package mutating func next() -> Element? { next { _ in true } }
+
     /// - Parameter mayGo: whether a key is served now: one that is not keeps its order.
     /// - Returns: `nil`: nobody is in line, or nobody who may go.
-    package mutating func next(_ mayGo: (Key) -> Bool = { _ in true }) -> Element? {
+    package mutating func next(_ mayGo: (Key) -> Bool) -> Element? {
         var tries = newcomers.count + round.count
         while count > 0, tries > 0 {
             tries -= 1

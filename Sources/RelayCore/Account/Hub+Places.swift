@@ -80,9 +80,9 @@ extension Hub {
     /// It has come from another address: its place and memory are charged to that, if that has room among its own. Else who took them
     /// keeps the charge: two addresses could fill what one may not.
     mutating func move(_ session: Session.Index, to address: AddressKey) {
-        guard address != sessions[session].address, refusal(accounts.sessions, .init(address), max: configuration.sessionsMax) == nil,
-            (try? checkMemory(sessions[session].held, of: address)) != nil
-        else { return }
+        let (places, held) = (accounts.sessions, sessions[session].held)
+        guard refusal(places, Places.Claimant(address), max: configuration.sessionsMax) == nil else { return }
+        do throws(WireError) { try checkMemory(held, of: address) } catch { return }
         accounts.sessions.giveBack(sessions[session].address)
         accounts.sessions.take(address)
         moveMemory(of: session, to: address)

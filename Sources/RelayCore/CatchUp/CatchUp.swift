@@ -232,6 +232,7 @@ struct CatchUps {
 
     /// Who may ask now: as many as there are places for. One that does not ask leaves its place to others.
     mutating func takeReaders() -> [ConnectionID] {
+        guard !readers.isEmpty else { return [] }
         var taken: [ConnectionID] = []
         while readings.count + taken.count < Self.readingsMax, let next = readers.next() { taken.append(next) }
         areReaders.subtract(taken)
