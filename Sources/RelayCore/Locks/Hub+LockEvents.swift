@@ -129,7 +129,7 @@ extension Hub {
         return false
     }
 
-    /// One wait of a connection is over: unless it has another one for the same lock, that is none of its session's any more.
+    /// One wait of a connection is over. Its session forgets the lock, unless the connection waits for it a second time.
     mutating func waitEnded(_ lock: Lock.Index, _ connection: ConnectionID) {
         guard isKnown(connection), let session = connections[connection.place].session,
             !locks[lock].waiters.contains(where: { $0.requester.connection == connection })

@@ -34,8 +34,8 @@ struct SegmentRing {
     /// Bytes of segments that are not packets.
     private(set) var reliableBytes = 0
     private(set) var packetBytes = 0
-    /// Where in the first segment's chunk a frame begins, at or before what is sent next. Writing does not look for the next one;
-    /// `Queues.walk` does, when it matters in the middle of which frame the link stands.
+    /// Where in the first segment's chunk a frame begins, at or before what is sent next. Writing does not look for the next one.
+    /// `Queues.walk` does, where it needs the frame that is on the wire in part.
     var headBoundary: UInt32 = 0
 
     var isEmpty: Bool { count == 0 }

@@ -57,7 +57,7 @@ export class Board {
    * Writes and removes many records together, all of them or none. It costs one message of the rate for each 64 changes, or 32,768 bytes,
    * begun. [BL11]
    *
-   * @param {(batch: Batch) => void} make says what is to be done: 1…4,096 changes, of up to 32,768 bytes each and 8 MiB together
+   * @param {(batch: Batch) => void} make adds the changes: 1…4,096 of them, each up to 32,768 bytes, together up to 8 MiB
    * @returns {StoredReceipt} with the offset of the last change; rejected with `changeIndex` where the relay refused one
    * @throws {RelayError} as `put`, with `changeIndex` where one change is meant; `limitReached`
    */

@@ -48,7 +48,7 @@ export class RelayClient extends Shell {
    * @param {string|URL|Transport} address as the relay prints it, or a link to a board; its `#key=…` is the credential
    * @param {string|undefined} user the user's id [NM1]; with the option `code` the relay tells it
    * @param {ClientOptions} [options]
-   * @throws {RelayError|TypeError} `badName`; an option that there is not, an address that is none
+   * @throws {RelayError|TypeError} `badName`; `TypeError` for an unknown option or a malformed address
    */
   constructor(address, user, options) {
     const {storage, scope, secret, wallClock, credential, token, code, device, presenceTimeout, connectTimeout, ...settings} =

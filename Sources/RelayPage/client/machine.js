@@ -51,7 +51,7 @@ export class ClientMachine {
     /** As the relay names it in flows and locks. [SE8] */
     this.device = settings.device?.toLowerCase() ?? '0'.repeat(16)
     this.instance = settings.instance
-    /** Who wait for the next login, or for why there is none. @type {Pending[]} */
+    /** Calls that wait until the client has logged in, or cannot. @type {Pending[]} */
     this.connecting = []
     /** Changed by `renew`. [AC8] */
     this.credential = settings.credential
