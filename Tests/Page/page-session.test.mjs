@@ -326,6 +326,29 @@ test('[AC19] a board that has ended is told once, also to a page that was away; 
   }
 })
 
+test('[AC19] topics that the page asks for while its board ends are refused without a word: the end is told by itself', async () => {
+  for (const isAt of ['follow points', 'publish points']) {
+    for (const code of [ErrorCode.notJoined, ErrorCode.channelEnded]) {
+      const {client, told} = page()
+      const refuse = async (what, code) => {
+        client.asked.findLast(({type}) => type === what).reject(new RelayError(code, 'why'))
+        await turn()
+      }
+      if (isAt === 'publish points') {
+        client.asked.filter(({type}) => type.startsWith('follow')).forEach(({resolve}) => resolve())
+        await turn()
+      }
+      await refuse(isAt, code)
+      assert.deepEqual(told, [], `${isAt} ${code}`)
+      client.say('channelMode', {channel: 'lesson', mode: 'frozen', isOn: false, by: 'host'})
+      if (isAt === 'publish points') {
+        await refuse(isAt, ErrorCode.notPermitted)
+        assert.deepEqual(told, ['notPermitted'], 'what is refused otherwise is told')
+      }
+    }
+  }
+})
+
 test('[AC16] the key with which a host invites is the one that the relay has now; a guest asks for none', async () => {
   const {session, client} = page()
   client.joinKey = () => client.answer('joinKey')

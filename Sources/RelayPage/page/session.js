@@ -15,6 +15,9 @@ const changeBytesMax = 32_768
 const setBytesMax = 8_000_000
 const setChangesMax = 4_096
 
+/** The page is out of the channel: it is told why by itself, with `channelEnded` or by its rights. [AC19] */
+const isOutside = ({code}) => code === ErrorCode.notJoined || code === ErrorCode.channelEnded
+
 const encoder = new TextEncoder()
 /** As these bounds count it, in bytes. */
 const sizeOf = record => record ? encoder.encode(record.payload + (record.customType ?? '')).length : 0
@@ -86,7 +89,7 @@ export class Session {
     await question().catch(error => {
       if (client !== this.client || this.state === 'closed') return
       if (error.code === ErrorCode.outcomeUnknown) this.ask(question)
-      else this.failed(error)
+      else if (!isOutside(error)) this.failed(error)
     })
   }
 
@@ -100,7 +103,7 @@ export class Session {
     } catch (error) {
       this.hasTopics = false
       // What was frozen meanwhile nobody has tried here.
-      if (this.mayDraw) this.failed(error)
+      if (this.mayDraw && !isOutside(error)) this.failed(error)
     }
   }
 
