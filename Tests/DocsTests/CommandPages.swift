@@ -23,14 +23,14 @@ enum CommandPages {
     }
 
     static var commands: String {
-        // What `bench` measures, and how, is for those who work on the relay: `--help` has it.
-        Boardrelay.commands.filter { $0.name != "bench" }.map(section).joined(separator: "\n")
+        // What shows and measures a relay is for a look at it, not for running it: `--help` is enough.
+        Boardrelay.commands.filter { !["bench", "demo", "replay"].contains($0.name) }.map(section).joined(separator: "\n")
     }
 
     private static func section(_ command: Command) -> String {
         let arguments = command.arguments.map { $0.isOptional ? " [\($0.name)]" : " \($0.name)" }.joined()
         var text = "## \(command.name)\n\n`boardrelay \(command.name)\(arguments)` \(command.summary).\n\n"
-        text += command.arguments.map { "* `\($0.name)`: \(plain($0.help))\n" }.joined()
+        text += command.arguments.filter { $0.help != "The channel's name." }.map { "* `\($0.name)`: \(plain($0.help))\n" }.joined()
         text += command.options.filter { !isShared($0) }.map(line).joined()
         return text + sharedLine(command.options.filter(isShared))
     }
@@ -50,7 +50,15 @@ enum CommandPages {
 
     private static func line(_ option: Command.Option) -> String {
         let value = option.value.map { " \($0)" } ?? ""
-        return "* `\(option.names.joined(separator: "`, `"))\(value)`: \(plain(option.help))\(option.repeats ? " May be repeated." : "")\n"
+        return "* `\(option.names.joined(separator: "`, `"))\(value)`: \(plain(own(option)))\(option.repeats ? " May be repeated." : "")\n"
+    }
+
+    /// An option's help without the first sentence where that of its name stands before all commands.
+    private static func own(_ option: Command.Option) -> String {
+        func first(_ text: String) -> String { text.prefix { $0 != "." } + ". " }
+        let head = first(option.help)
+        let isKnown = shared.contains { $0.names == option.names && !isSame($0, option) && first($0.help) == head }
+        return isKnown ? String(option.help.dropFirst(head.count)) : option.help
     }
 
     /// Without a folder of this machine, and without what Markdown would take for a mark; lines stay below their item.

@@ -13,11 +13,11 @@ enum Generated {
         switch name {
         case "commands": CommandPages.commands
         case "shared options": CommandPages.sharedOptions
-        case "limits": try table(["limit", "value", ""], limits())
-        case "settings": try table(["setting", "default", ""], settings())
-        case "codes": try table(["code", "name", ""], codes())
+        case "limits": try table(["limit", "value"], limits())
+        case "settings": table(["setting", "default"], settings())
+        case "codes": table(["code", "name", "retry"], codes())
         case "rights": try table(["right"] + Role.allCases.map(\.rawValue) + ["it allows to"], rights())
-        case "metrics": try await table(["metric", "kind", ""], metrics())
+        case "metrics": try await table(["metric", "kind", "label"], metrics())
         case "frame types": try table(["type", "name", "from", "body", "answered by"], FrameTable.read().frameTypes())
         case "binary bodies": try table(["frame", "body", "flags"], FrameTable.read().binaryBodies())
         case "flags": try table(["flag", "means"], FrameTable.read().flagBits())
@@ -37,26 +37,18 @@ enum Generated {
 
     // MARK: - Tables
 
+    // What each number bounds stands in protocol.md and in the comments of the source: the reference has the numbers alone.
+
     private static func limits() throws -> [[String]] {
         let told = try SourceComments(of: "RelayWire/Limits.swift", before: "public static let")
         return try told.names.filter { !inner.contains($0) }.map { name in
             guard let value = ReferenceValues.limits[name] else { throw UnknownPart(name: "Limits.\(name)") }
-            return ["`\(name)`", value, try unitless(told.text(name))]
+            return ["`\(name)`", value]
         }
     }
 
-    private static func settings() throws -> [[String]] {
-        let told = try SourceComments(of: "RelayCore/Configuration.swift", before: "public var")
-        let limits = try SourceComments(of: "RelayWire/ServerLimits.swift", before: "public var")
-        return try ReferenceValues.settings().filter { !inner.contains($0.name) }.map { name, value in
-            let own = String(name.split(separator: ".").last!)
-            return ["`\(name)`", value, try unitless(name.hasPrefix("limits.") ? limits.text(own) : told.text(own))]
-        }
-    }
-
-    /// Names of numbers have their unit, and protocol.md names the rules.
-    private static func unitless(_ text: String) -> String {
-        text.replacing(", in bytes", with: "").replacing(", in milliseconds", with: "").replacing(/\s\[[A-Z0-9, ]+\]/, with: "")
+    private static func settings() -> [[String]] {
+        ReferenceValues.settings().filter { !inner.contains($0.name) }.map { ["`\($0.name)`", $0.value] }
     }
 
     /// What nobody sees from outside but by memory and turns: their comments in the source are enough.
@@ -65,9 +57,8 @@ enum Generated {
         "sharedChunksPerChannelMax", "chunkBytesMin", "chunkBytesMax", "farewellLinger", "shutdownLinger",
     ]
 
-    private static func codes() throws -> [[String]] {
-        let told = try SourceComments(of: "RelayWire/ErrorCode.swift", before: "public static let")
-        return try ErrorCode.all.map { ["\($0.code.rawValue)", "`\($0.name)`", try told.text($0.name)] }
+    private static func codes() -> [[String]] {
+        ErrorCode.all.map { ["\($0.code.rawValue)", "`\($0.name)`", "\($0.code.retry)"] }
     }
 
     private static func rights() throws -> [[String]] {
@@ -77,11 +68,12 @@ enum Generated {
         }
     }
 
+    /// `/metrics` itself says what each one means.
     private static func metrics() async throws -> [[String]] {
         try await Metrics.all().map { metric in
-            let few = (1...6).contains(metric.values.count) ? metric.values.map { "`\($0)`" }.joined(separator: ", ") : nil
-            let label = metric.label.map { label in few.map { "`\(label)`: \($0)." } ?? "By `\(label)`." }
-            return ["`\(metric.name)`", metric.kind, [metric.help, label].compactMap { $0 }.joined(separator: " ")]
+            let few = (1...6).contains(metric.values.count) ? metric.values.map { "`\($0)`" }.joined(separator: " ") : nil
+            let label = metric.label.map { label in few.map { "`\(label)`: \($0)" } ?? "`\(label)`" }
+            return ["`\(metric.name)`", metric.kind, label ?? ""]
         }
     }
 }

@@ -3,11 +3,11 @@ import Testing
 
 /// What pages point at is there.
 @Suite("What pages name") struct PathsTests {
-    /// README.md and all pages below `docs`, by their path from the top folder.
+    /// README.md, all pages below `docs` and the one beside the scenarios, by their path from the top folder.
     private static func pages() throws -> [(path: String, text: String)] {
         let walk = FileManager.default.enumerator(atPath: Document.root.appending(path: "docs").path)
         let docs = (walk?.allObjects as? [String] ?? []).filter { $0.hasSuffix(".md") }.sorted().map { "docs/" + $0 }
-        return try (["README.md"] + docs).map { ($0, try String(contentsOf: Document.root.appending(path: $0), encoding: .utf8)) }
+        return try (["README.md", "Tests/Scenarios/README.md"] + docs).map { ($0, try String(contentsOf: Document.root.appending(path: $0), encoding: .utf8)) }
     }
 
     @Test("links between pages lead to a page and to a heading that is on it")

@@ -107,7 +107,7 @@ enum StatedLimits {
         "docs/moving-from-twilio.md": ["16 KiB"],
         "docs/operations.md": ["1 MB", "2 KB", "1 GiB", "400 bytes"],
         "docs/pencilkit.md": ["8 bytes", "120 a second", "240 points a second", "512 KiB"],
-        "docs/scenarios.md": ["16 bytes", "200 KB"],
+        "Tests/Scenarios/README.md": ["16 bytes", "200 KB"],
         "docs/testing.md": ["400,000 bytes"],
         "help serve": ["64MB", "16MiB", "1GiB"],
     ]

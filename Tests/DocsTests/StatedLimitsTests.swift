@@ -6,13 +6,16 @@ import Testing
 
 /// A limit that changes in the code is red on every page, and in every `--help`, that states it.
 @Suite("Limits that pages and --help state") struct StatedLimitsTests {
-    /// README.md, the pages of `docs` and the help of each command, without what is made from the code. protocol.md has tests of its own.
+    /// README.md, the pages of `docs`, the one beside the scenarios and the help of each command, without what is made from the code.
+    /// protocol.md has tests of its own.
     private static func places() throws -> [String: String] {
         var places: [String: String] = ["README.md": try Document.readme().text]
         let pages = try FileManager.default.contentsOfDirectory(atPath: Document.root.appending(path: "docs").path)
         for page in pages where page.hasSuffix(".md") && page != "protocol.md" && page != "benchmarks.md" {
             places["docs/\(page)"] = try Document.named(page).text.replacing(/<!-- generated:(?s:.*?)<!-- end -->/, with: "")
         }
+        let scenarios = "Tests/Scenarios/README.md"
+        places[scenarios] = try String(contentsOf: Document.root.appending(path: scenarios), encoding: .utf8)
         for command in Boardrelay.commands {
             places["help \(command.name)"] = Help.text(for: command).replacing(/\s+/, with: " ")
         }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The console blocks of README.md and docs/*.md, run as they are written.
+"""The console blocks of README.md, docs/*.md and Tests/Scenarios/README.md, run as they are written.
 
     python3 Tests/Documented/console.py              # in a fresh clone, which is built first
     python3 Tests/Documented/console.py --in-place   # in this tree, which is built
@@ -274,7 +274,8 @@ def state(tree: pathlib.Path) -> set[str]:
 
 
 def check(arguments, tree: pathlib.Path, folder: pathlib.Path, deadline: float) -> list[str]:
-    pages = arguments.pages or ["README.md", *sorted(str(page.relative_to(tree)) for page in (tree / "docs").glob("*.md"))]
+    pages = arguments.pages or ["README.md", *sorted(str(page.relative_to(tree)) for page in (tree / "docs").glob("*.md")),
+                                "Tests/Scenarios/README.md"]
     found, problems = [], []
     for page in pages:
         marked, wrong = blocks(page, (tree / page).read_text())
@@ -328,7 +329,7 @@ def check(arguments, tree: pathlib.Path, folder: pathlib.Path, deadline: float) 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pages", nargs="*", help="README.md and docs/*.md if not given")
+    parser.add_argument("pages", nargs="*", help="all of them if not given")
     parser.add_argument("--in-place", action="store_true", help="in this tree instead of a fresh clone of its last commit")
     parser.add_argument("--budget", type=float, default=1500, metavar="SECONDS", help="for all of it, building included; 1500 if not given")
     arguments = parser.parse_args()

@@ -128,15 +128,15 @@ def damaged_anchor(scene):
     scene.must_have_board()
 
 
-START = "1, names the file and both commands; only `lock` is written"
+START = "refused"
 NOBODY = ("—", "—")
 
 ROWS = [
-    Row("the journal is missing", *NOBODY, START, "all is there; `repair` saves the boards", loss(remove, (), "is missing or empty")),
-    Row("the journal's files are empty", *NOBODY, START, "all is there; `repair` saves the boards", loss(empty, (), "is missing or empty")),
-    Row("the journal's first file is missing", *NOBODY, START, "all is there; `repair` saves the boards, and what the other files have",
+    Row("the journal is missing", *NOBODY, START, "all is there; `repair` saves boards", loss(remove, (), "is missing or empty")),
+    Row("the journal's files are empty", *NOBODY, START, "all is there; `repair` saves boards", loss(empty, (), "is missing or empty")),
+    Row("the journal's first file is missing", *NOBODY, START, "all is there; `repair` saves boards, and what other files have",
         loss(lambda segments: remove(segments[:1]), range(5, 10), "is missing or empty")),
-    Row("the journal's last file is missing", *NOBODY, START, "all is there; `repair` saves the boards, and what the other files have",
+    Row("the journal's last file is missing", *NOBODY, START, "all is there; `repair` saves boards, and what other files have",
         loss(lambda segments: remove(segments[1:]), range(5), "is missing or empty")),
     Row("`journal.anchor` is damaged", *NOBODY, START, "all is there; `repair` saves it", damaged_anchor),
 ]

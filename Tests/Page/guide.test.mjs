@@ -1,4 +1,4 @@
-// The code of docs/javascript.md and docs/client-interface.md, as it stands there, in programs against the real daemon.
+// The code of docs/javascript.md, and the apps of docs/client-interface.md, as they stand there, in programs against the real daemon.
 import assert from 'node:assert/strict'
 import {spawn} from 'node:child_process'
 import {once} from 'node:events'
@@ -79,7 +79,7 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
 
 test('the four apps of docs/client-interface.md run as they stand there, and do what they are for', {skip, timeout: 600_000}, async () => {
   const text = readFileSync(new URL('../../docs/client-interface.md', import.meta.url), 'utf8')
-  const apps = [...text.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code)
+  const apps = [...text.matchAll(/\]\(examples\/([\w-]+\.js)\)/g)].map(([, name]) => exampleSource(name))
   assert.equal(apps.length, 4)
   for (const code of apps) assert.ok(code.trim().split('\n').length <= 20, 'the first 20 lines')
   const daemon = await Daemon.start()
@@ -145,7 +145,7 @@ test('names that the page uses are the module\'s', async () => {
   const text = page.replace(/```.*?```/gs, '')
   for (const [, name] of text.matchAll(/`(?:client|moderation|lesson|board|presence|metadata)\.(\w+)/g)) assert.match(source,
       new RegExp(`^  (?:async |get |static async )?${name}\\b|this\\.${name} =`, "m"), name)
-  for (const [, names] of text.split('\n## Errors, and calls that end\n')[1].split('\n## ')[0].matchAll(/^\| (`\w+`(?:, `\w+`)*)/gm)) {
+  for (const [, names] of text.split('\n## Errors, and calls that end\n')[1].split('\n## ')[0].matchAll(/^\| ?(`\w+`(?:, `\w+`)*)/gm)) {
     for (const [, name] of names.matchAll(/`(\w+)`/g)) assert.match(source, new RegExp(`\\b${name}: \\d`), name)
   }
 })

@@ -1,4 +1,4 @@
-// The client in JavaScript, driven by docs/scenarios.md: commands on standard input, lines on standard output.
+// The client in JavaScript, driven by Tests/Scenarios/README.md: commands on standard input, lines on standard output.
 import {createHash} from 'node:crypto'
 import {createInterface} from 'node:readline'
 import {ErrorCode, RelayClient} from '../../Sources/RelayPage/relay-client.js'

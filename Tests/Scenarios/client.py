@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A client of the relay, on the frames of Tests/Interop/peer, that docs/scenarios.md can drive."""
+"""A client of the relay, on the frames of Tests/Interop/peer, that Tests/Scenarios/README.md can drive."""
 
 import argparse
 import base64

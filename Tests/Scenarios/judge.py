@@ -1,4 +1,4 @@
-"""Holds what client programs say against what they were told to do, line by line. docs/scenarios.md lists the promises."""
+"""Holds what client programs say against what they were told to do, line by line. Tests/Scenarios/README.md lists the promises."""
 
 import threading
 
@@ -104,7 +104,7 @@ class Judge:
             return self.settle(user, line)
         if line["is"] == "ended":
             raise Broken(f"the program of {user} ended by itself with exit code {line['code']}")
-        raise Broken(f"{user} printed a line that docs/scenarios.md does not have: {str(line)[:300]}")
+        raise Broken(f"{user} printed a line that Tests/Scenarios/README.md does not have: {str(line)[:300]}")
 
     def settle(self, user, line):
         deed, outcome = self.deeds.get(line["id"]), line["is"]

@@ -1,4 +1,4 @@
-"""A client program: commands go to its standard input, lines come from its standard output. docs/scenarios.md has both."""
+"""A client program: commands go to its standard input, lines come from its standard output. Tests/Scenarios/README.md has both."""
 
 import json
 import shlex

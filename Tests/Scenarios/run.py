@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Drives a client of the relay through cut links and killed relays, by seeds, and holds what it says against what it was told to do.
 
-docs/scenarios.md has the lines that a client program reads and prints, and the promises.
+Tests/Scenarios/README.md has the lines that a client program reads and prints, and the promises.
 
 Examples:
     python3 Tests/Scenarios/run.py --client './my-client'

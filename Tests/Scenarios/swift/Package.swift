@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The client in Swift as docs/scenarios.md drives it. Tests/Scenarios/run.py builds it.
+// The client in Swift as Tests/Scenarios/README.md drives it. Tests/Scenarios/run.py builds it.
 let package = Package(
     name: "scenarios",
     platforms: [.macOS(.v15)],

@@ -1,4 +1,4 @@
-// The lines of docs/scenarios.md.
+// The lines of Tests/Scenarios/README.md.
 import Foundation
 import RelayClient
 import RelayPrimitives
