@@ -7,7 +7,8 @@ import Testing
     private static func pages() throws -> [(path: String, text: String)] {
         let walk = FileManager.default.enumerator(atPath: Document.root.appending(path: "docs").path)
         let docs = (walk?.allObjects as? [String] ?? []).filter { $0.hasSuffix(".md") }.sorted().map { "docs/" + $0 }
-        return try (["README.md", "Tests/Scenarios/README.md"] + docs).map { ($0, try String(contentsOf: Document.root.appending(path: $0), encoding: .utf8)) }
+        let all = ["README.md", "Tests/Scenarios/README.md"] + docs
+        return try all.map { ($0, try String(contentsOf: Document.root.appending(path: $0), encoding: .utf8)) }
     }
 
     @Test("links between pages lead to a page and to a heading that is on it")

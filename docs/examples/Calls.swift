@@ -42,7 +42,6 @@ enum Calls {
         _ = try await client.board(of: "lesson").clear()
         _ = try await client.board(of: "lesson").undoClear()
         for board in try await client.boards() { print(board.channel) }
-        try await client.removeBoard("lesson")
     }
 
     static func packets(_ client: RelayClient) async throws {
@@ -115,8 +114,9 @@ enum Calls {
         print(try await moderation.status())
     }
 
-    /// What somebody else must be there for, or loses something by.
+    /// What somebody else must be there for, or loses something by. `all` leaves it out.
     static func harsh(_ client: RelayClient) async throws {
+        try await client.removeBoard("lesson")
         try await client.moderation.endSession(of: "bob", reason: "the lesson is over")
         // Those in it get `refused` with `channelEnded`.
         try await client.moderation.endChannel("lesson", reason: nil)

@@ -28,10 +28,10 @@ final class Listener: RelayClientDelegate {
             let tablet = try await enterTablet(from: bob, at: address, options: other)
             guard tablet.user == "bob" else { throw RelayError(.relayFault, "the tablet is \(tablet.user)") }
             await tablet.close()
-            if let error = await client.keep([1, 2, 3], key: "s1", in: "lesson") { throw error }
             // A relay of its own, in this process.
             try await fragment1(client: client, stream: stream, address: address)
-            try await makeCalls(client)
+            try await fragment2(client: client, stream: stream, address: address)
+            try await Calls.all(client)
             // It calls the moderator Alice.
             for await names in listener.names where names["host"] == "Alice" { break }
             await bob.close()
