@@ -22,7 +22,8 @@ enum Calls {
         print(try await receipt.value.offset)
         // To one user: the value comes when bob's app has the message. Else `userOffline` or `unconfirmed`.
         _ = try await client.send(.text("psst"), toUser: "bob").value
-        // Returns when the client has got all that was accepted before; the loop or delegate may still have to read it.
+        // Returns when the client has got all that was accepted before, without a channel that of all; the loop or delegate may still
+        // have to read it.
         try await client.barrier(in: "lesson")
         // A page; `next` is where the following one begins.
         let page = try await client.history(of: "lesson", from: nil, backwards: true, limit: 50)
