@@ -1,7 +1,7 @@
 import RelayWire
 
 /// One message of a board: a step that, after all before it, gives the picture.
-public enum BoardMessage: Hashable, Sendable {
+public enum BoardMessage: Equatable, Sendable {
     case stroke(StrokePart)
     case text(BoardText)
     /// The board's title; empty takes it away. The newest counts.
@@ -24,7 +24,7 @@ public enum BoardMessage: Hashable, Sendable {
 }
 
 /// Words on the board.
-public struct BoardText: Hashable, Sendable {
+public struct BoardText: Equatable, Sendable {
     public var id: ElementID
     /// As a stroke's.
     public var z: Int

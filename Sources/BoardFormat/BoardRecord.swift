@@ -1,11 +1,11 @@
 /// What a channel keeps for one key: the newest retained message of it, without author, time and offset.
-public struct BoardRecord: Hashable, Sendable {
+public struct BoardRecord: Equatable, Sendable {
     /// What the record is kept under.
     public var key: String
     public var customType: String?
     public var payload: Payload
 
-    public enum Payload: Hashable, Sendable {
+    public enum Payload: Equatable, Sendable {
         case text(String)
         case bytes([UInt8])
 

@@ -3,7 +3,7 @@ import RelayWire
 /// What a packet on topic `points` carries: points of a stroke that is being drawn.
 ///
 /// A packet may be lost, so each one stands by itself: its first point is absolute, and it names colour and width.
-public struct PointPacket: Hashable, Sendable {
+public struct PointPacket: Equatable, Sendable {
     /// Of the stroke that a message will bring when it is finished.
     public var id: ElementID
     /// Index of the first point here in the stroke.

@@ -1,7 +1,7 @@
 import RelayWire
 
 /// A line that somebody drew, finished.
-public struct Stroke: Hashable, Sendable {
+public struct Stroke: Equatable, Sendable {
     public var id: ElementID
     /// The layer: what has more lies above. Equal layers lie in the order of their ids.
     public var z: Int
@@ -24,7 +24,7 @@ public struct Stroke: Hashable, Sendable {
 }
 
 /// What one `stroke` message carries: a whole stroke, or a run of its points that can be drawn by itself.
-public struct StrokePart: Hashable, Sendable {
+public struct StrokePart: Equatable, Sendable {
     public var stroke: Stroke
     /// Counts from 1.
     public var part: Int

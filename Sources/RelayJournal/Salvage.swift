@@ -68,7 +68,7 @@ package struct Salvage {
 }
 
 /// What a salvage has written.
-package struct SalvageReport: Hashable, Sendable {
+package struct SalvageReport: Equatable, Sendable {
     /// Keys, but for boards.
     package var entries = 0
     /// In order of their ids.

@@ -4,9 +4,9 @@
 // files have, and the journal erases what is superseded. Each step leaves what a crash, or a failure, finds whole.
 
 /// Asks for what was removed by now to leave the folder.
-package struct StoreErasure: Hashable, Sendable {
+package struct StoreErasure: Equatable, Sendable {
     /// An entry of the journal that says that it is wanted: it goes with what is erased.
-    package struct Mark: Hashable, Sendable {
+    package struct Mark: Equatable, Sendable {
         package var key: [UInt8]
         /// Whose records are meant, too: it stays while the file of a board that has some of them is as it was.
         package var user: [UInt8]?
@@ -34,7 +34,7 @@ package struct StoreErasure: Hashable, Sendable {
     }
 }
 
-package struct StoreErased: Hashable, Sendable {
+package struct StoreErased: Equatable, Sendable {
     package var token: UInt64
     /// Keys of the marks that are done, and gone.
     package var marks: [[UInt8]] = []

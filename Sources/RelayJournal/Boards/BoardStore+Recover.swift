@@ -1,7 +1,7 @@
 // Opening: the checkpoints say how far each file counts, the changes in the journal bring back what came since.
 
 /// What a store found.
-package struct BoardRecovery: Hashable, Sendable {
+package struct BoardRecovery: Equatable, Sendable {
     /// In order of their ids.
     package var boards: [BoardSummary] = []
     package var userBytes: [[UInt8]: Int] = [:]
