@@ -178,6 +178,9 @@ static const unsigned char page_app_js[] = {
 static const unsigned char page_board_css[] = {
 #embed "../RelayPage/page/board.css"
 };
+static const unsigned char page_boxes_js[] = {
+#embed "../RelayPage/page/boxes.js"
+};
 static const unsigned char page_canvas_js[] = {
 #embed "../RelayPage/page/canvas.js"
 };
@@ -211,6 +214,21 @@ static const unsigned char page_ink_js[] = {
 static const unsigned char page_invite_js[] = {
 #embed "../RelayPage/page/invite.js"
 };
+static const unsigned char page_kinds_color_js[] = {
+#embed "../RelayPage/page/kinds/color.js"
+};
+static const unsigned char page_kinds_edits_js[] = {
+#embed "../RelayPage/page/kinds/edits.js"
+};
+static const unsigned char page_kinds_index_js[] = {
+#embed "../RelayPage/page/kinds/index.js"
+};
+static const unsigned char page_kinds_stroke_js[] = {
+#embed "../RelayPage/page/kinds/stroke.js"
+};
+static const unsigned char page_kinds_text_js[] = {
+#embed "../RelayPage/page/kinds/text.js"
+};
 static const unsigned char page_layers_js[] = {
 #embed "../RelayPage/page/layers.js"
 };
@@ -228,6 +246,12 @@ static const unsigned char page_pen_mode_js[] = {
 };
 static const unsigned char page_places_js[] = {
 #embed "../RelayPage/page/places.js"
+};
+static const unsigned char page_png_js[] = {
+#embed "../RelayPage/page/png.js"
+};
+static const unsigned char page_points_js[] = {
+#embed "../RelayPage/page/points.js"
 };
 static const unsigned char page_qr_js[] = {
 #embed "../RelayPage/page/qr.js"
@@ -250,11 +274,11 @@ static const unsigned char page_status_html[] = {
 static const unsigned char page_status_js[] = {
 #embed "../RelayPage/page/status.js"
 };
+static const unsigned char page_surface_js[] = {
+#embed "../RelayPage/page/surface.js"
+};
 static const unsigned char page_svg_document_js[] = {
 #embed "../RelayPage/page/svg-document.js"
-};
-static const unsigned char page_svg_js[] = {
-#embed "../RelayPage/page/svg.js"
 };
 static const unsigned char page_tiles_js[] = {
 #embed "../RelayPage/page/tiles.js"
@@ -339,6 +363,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("lesson.ndjson", lesson_ndjson),
     FILE_NAMED("page/app.js", page_app_js),
     FILE_NAMED("page/board.css", page_board_css),
+    FILE_NAMED("page/boxes.js", page_boxes_js),
     FILE_NAMED("page/canvas.js", page_canvas_js),
     FILE_NAMED("page/devices.js", page_devices_js),
     FILE_NAMED("page/endings.js", page_endings_js),
@@ -350,12 +375,19 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/index.html", page_index_html),
     FILE_NAMED("page/ink.js", page_ink_js),
     FILE_NAMED("page/invite.js", page_invite_js),
+    FILE_NAMED("page/kinds/color.js", page_kinds_color_js),
+    FILE_NAMED("page/kinds/edits.js", page_kinds_edits_js),
+    FILE_NAMED("page/kinds/index.js", page_kinds_index_js),
+    FILE_NAMED("page/kinds/stroke.js", page_kinds_stroke_js),
+    FILE_NAMED("page/kinds/text.js", page_kinds_text_js),
     FILE_NAMED("page/layers.js", page_layers_js),
     FILE_NAMED("page/live.js", page_live_js),
     FILE_NAMED("page/names.js", page_names_js),
     FILE_NAMED("page/new-names.js", page_new_names_js),
     FILE_NAMED("page/pen-mode.js", page_pen_mode_js),
     FILE_NAMED("page/places.js", page_places_js),
+    FILE_NAMED("page/png.js", page_png_js),
+    FILE_NAMED("page/points.js", page_points_js),
     FILE_NAMED("page/qr.js", page_qr_js),
     FILE_NAMED("page/records.js", page_records_js),
     FILE_NAMED("page/session.js", page_session_js),
@@ -363,8 +395,8 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/status.css", page_status_css),
     FILE_NAMED("page/status.html", page_status_html),
     FILE_NAMED("page/status.js", page_status_js),
+    FILE_NAMED("page/surface.js", page_surface_js),
     FILE_NAMED("page/svg-document.js", page_svg_document_js),
-    FILE_NAMED("page/svg.js", page_svg_js),
     FILE_NAMED("page/tiles.js", page_tiles_js),
     FILE_NAMED("page/tools.js", page_tools_js),
     FILE_NAMED("page/ui.js", page_ui_js),

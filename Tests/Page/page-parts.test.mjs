@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import {spawnSync} from 'node:child_process'
 import {mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {tmpdir} from 'node:os'
-import {join} from 'node:path'
+import {join, posix} from 'node:path'
 import {test} from 'node:test'
 import {deviceLink, spelled} from '../../Sources/RelayPage/page/devices.js'
 import {linkWords} from '../../Sources/RelayPage/page/first-words.js'
 import {candidates, linkTo, readAddress} from '../../Sources/RelayPage/page/identity.js'
-import {InkStroke, touches} from '../../Sources/RelayPage/page/ink.js'
+import {InkStroke} from '../../Sources/RelayPage/page/ink.js'
+import {touches} from '../../Sources/RelayPage/page/kinds/index.js'
 import {Live} from '../../Sources/RelayPage/page/live.js'
 import {tint, titleOf} from '../../Sources/RelayPage/page/names.js'
 import {boardName, personName} from '../../Sources/RelayPage/page/new-names.js'
@@ -397,17 +398,17 @@ test('words: the truth about the link, errors with what to do, and which end wan
 // MARK: As it is served
 
 const folder = new URL('../../Sources/RelayPage/page/', import.meta.url)
-const files = readdirSync(folder).map(name => ({name, text: readFileSync(new URL(name, folder), 'utf8')}))
+const files = readdirSync(folder, {recursive: true}).filter(name => name.includes('.'))
+    .map(name => ({name, text: readFileSync(new URL(name, folder), 'utf8')}))
 
 test('every file of the page asks nobody else, and needs no secure context', () => {
   assert.ok(files.length > 15)
   for (const {name, text} of files.filter(({name}) => name.endsWith('.js'))) {
     assert.doesNotMatch(text, /crypto\.subtle|randomUUID|serviceWorker|navigator\.|innerHTML|\beval\b/, name)
     // What is wanted later comes later, from the same relay.
-    const isOwn = from => files.some(file => `'./${file.name}'` === from)
-    for (const [, from] of text.matchAll(/\bimport\(([^)]*)/g)) assert.ok(isOwn(from), `${name}: ${from}`)
-    for (const [, from] of text.matchAll(/^import .* from '(.*)'$/gm)) assert.ok(from === '../relay-client.js'
-        || files.some(file => `./${file.name}` === from), `${name}: ${from}`)
+    const isThere = from => files.some(file => file.name === posix.join(posix.dirname(name), from))
+    for (const [, from] of text.matchAll(/\bimport\(([^)]*)/g)) assert.ok(/^'\./.test(from) && isThere(from.slice(1, -1)), `${name}: ${from}`)
+    for (const [, from] of text.matchAll(/^import .* from '(.*)'$/gm)) assert.ok(from.endsWith('../relay-client.js') || isThere(from), `${name}: ${from}`)
   }
   const {text} = files.find(({name}) => name === 'index.html')
   assert.doesNotMatch(text, /<script(?! type="module" src="\/page\/)|<style|\sstyle=|\son\w+=/, 'the content policy forbids it')

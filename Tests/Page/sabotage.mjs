@@ -9,7 +9,7 @@ import {fileURLToPath} from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const [client, page] = ['Sources/RelayPage/client', 'Sources/RelayPage/page']
-const files = [client, page].flatMap(folder => readdirSync(join(root, folder)).filter(name => name.endsWith('.js')).map(name =>
+const files = [client, page].flatMap(folder => readdirSync(join(root, folder), {recursive: true}).filter(name => name.endsWith('.js')).map(name =>
     ({folder, path: join(folder, name), text: readFileSync(join(root, folder, name), 'utf8')})))
 
 /** What is broken, what stands once in a module of either, what is put in its place. */

@@ -39,7 +39,8 @@ test(`all that the whiteboard loads has at most ${loadedBytesMax} bytes`, contex
 
 test('what the whiteboard loads later is there, and is not loaded at first', () => {
   const first = loaded('page/index.html')
-  const later = [...first].flatMap(name => [...files.get(name).matchAll(/\bimport\('\.\/(.*?)'\)/g)].map(([, path]) => `page/${path}`))
+  const later = [...first].flatMap(name => [...files.get(name).matchAll(/\bimport\('(.*?)'\)/g)]
+      .map(([, path]) => posix.join(posix.dirname(name), path)))
   assert.ok(['page/host.js', 'page/svg-document.js', 'page/words.js'].every(name => later.includes(name)), `${later}`)
   for (const name of later) assert.ok(files.has(name) && !first.has(name), name)
 })

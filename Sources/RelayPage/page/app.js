@@ -1,14 +1,15 @@
 // The whiteboard page: puts its parts together, and tells the document how things are.
-import {Canvas, picture} from './canvas.js'
+import {Canvas} from './canvas.js'
 import {arrive, claimDevice, isKnownTab, isOutdated, keep, open, ownUser, readAddress, subjectOf} from './identity.js'
 import {linkWords, penTexts} from './first-words.js'
+import {loadKinds} from './kinds/index.js'
 import {Live} from './live.js'
 import {titleOf} from './names.js'
 import {PenMode} from './pen-mode.js'
 import {Records} from './records.js'
 import {Session} from './session.js'
 import {Tools} from './tools.js'
-import {$, ask, field, make, panels, save, showCursors, showPeople, toast} from './ui.js'
+import {$, ask, field, make, panels, showCursors, showPeople, toast} from './ui.js'
 import {Undo} from './undo.js'
 
 const local = open('localStorage')
@@ -23,7 +24,7 @@ const style = {color: '1B1B1B', width: 350}
 /** What the first drawing does without. It comes behind it, so that it is there without a relay, or when it is wanted before. */
 const late = {
   devices: () => import('./devices.js'), endings: () => import('./endings.js'), host: () => import('./host.js'),
-  invite: () => import('./invite.js'), names: () => import('./new-names.js'), svg: () => import('./svg-document.js'),
+  invite: () => import('./invite.js'), kinds: loadKinds, names: () => import('./new-names.js'), png: () => import('./png.js'), svg: () => import('./svg-document.js'),
   words: () => import('./words.js'), writing: () => import('./writing.js'),
 }
 
@@ -226,7 +227,7 @@ function furnish() {
     'zoom-fit': () => canvas.fit(), print, clear: ending('clear'), 'end-board': ending('endBoard'), leave,
     rename: async () => session.rename(await askName()), 'another-device': offerDevice,
     'export-svg': async () => (await late.svg()).saveSVG(records.ordered, records.title, `${title()}.svg`),
-    'export-png': () => picture(records.ordered).toBlob(blob => save(blob, `${title()}.png`)),
+    'export-png': async () => (await late.png()).savePNG(records.ordered, `${title()}.png`),
   }
   for (const [id, run] of Object.entries(actions)) $(id).onclick = run
   for (const [id, run] of Object.entries(menu)) $(id).onclick = () => (show(), run())

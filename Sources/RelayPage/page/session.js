@@ -1,7 +1,8 @@
 // The page's place at the relay: the board's channel, its live points, who is there, its title; and what it sends.
 import {ErrorCode, RelayClient, wakeUpWithPage} from '../relay-client.js'
-import {hundredths, writePackets} from './format.js'
+import {hundredths} from './format.js'
 import {isOwnRelay, open} from './identity.js'
+import {writePackets} from './points.js'
 
 /** Others see a page that lost its link for so long: a tablet that sleeps for a moment does not leave. */
 const presenceTimeoutMs = 60_000

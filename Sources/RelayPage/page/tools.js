@@ -1,10 +1,11 @@
 // What a hand does on the board. `Gestures` says which pointers begin what; here are the tools. Each gesture is `{move, end, cancel}`;
 // a cancelled one has never been.
 import {Gestures} from './gestures.js'
-import {InkStroke, touches} from './ink.js'
-import {shifted, writeStroke} from './format.js'
-import {drawElement} from './canvas.js'
-import {boxAround} from './svg.js'
+import {boxAround} from './boxes.js'
+import {InkStroke} from './ink.js'
+import {shifted} from './kinds/edits.js'
+import {drawElement, touches} from './kinds/index.js'
+import {writeStroke} from './kinds/stroke.js'
 
 /** A finger's line is shown to others when it has become one: before, it may turn out to be a pinch. */
 const fingerHoldPx = 8
@@ -342,9 +343,8 @@ export class Tools {
   moveBy(dx, dy) {
     const step = []
     for (const {key, customType, payload} of this.chosen.flatMap(({records}) => records)) {
-      const moved = shifted({customType, payload}, dx, dy)
-      if (!moved) continue
-      step.push({key, before: {customType, payload}, after: {customType, payload: moved}})
+      const after = shifted({customType, payload}, dx, dy)
+      if (after) step.push({key, before: {customType, payload}, after})
     }
     this.session.writeAll(step.map(({key, after}) => ({key, record: after})))
     this.undo.add(step)
@@ -359,7 +359,7 @@ export class Tools {
   drawLive(context) {
     const {canvas, frameBox} = this
     for (const stroke of this.strokes) {
-      drawElement(context, {parts: [stroke.shown()]})
+      drawElement(context, {type: 'stroke', parts: [stroke.shown()]})
       if (stroke.ahead.length === 0) continue
       // The pen may have stopped: at the next frame the line ends where it is known to be.
       stroke.ahead = []

@@ -1,7 +1,7 @@
 // Words on the board: a text area where they will stand, of the same letters.
-import {fontSize} from './svg.js'
-import {hundredths, writeText} from './format.js'
+import {hundredths} from './format.js'
 import {newID} from './ink.js'
+import {fontSize, writeText} from './kinds/text.js'
 import {make} from './ui.js'
 
 const textBytesMax = 4_096
