@@ -256,10 +256,10 @@ export class Session {
   get mayModerate() {
     return this.client?.access?.role === 'moderator'
   }
-  /** One line about what may not be drawn, and by whom; nothing where everybody may draw. */
+  /** The word of what may not be drawn, and by whom; nothing where everybody may draw. */
   get standing() {
-    if (this.isFrozen) return this.mayDraw ? 'Drawing is paused for guests' : 'The host has paused drawing'
-    return this.mayDraw ? undefined : 'View only'
+    if (this.isFrozen) return this.mayDraw ? 'standing.pausedForGuests' : 'standing.paused'
+    return this.mayDraw ? undefined : 'standing.viewOnly'
   }
   /**
    * Asks the relay for the key with which a host invites: it may have been drawn anew since the page was opened.
