@@ -36,6 +36,7 @@ test('what is found at a place is what a search through everything finds, of any
     const found = places.within(box)
     assert.equal(new Set(found).size, found.length, 'each once')
     assert.deepEqual(new Set(found), new Set([...all].filter(element => overlap(element.box, box))), `turn ${turn}`)
+    assert.equal(places.hasWithin(box), found.length > 0)
   }
 })
 

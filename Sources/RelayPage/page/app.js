@@ -74,6 +74,7 @@ const print = async () => (await late.svg()).print(records.ordered, records.titl
 
 /** What the document says of itself, for styles and for tests. */
 function tell() {
+  $('back').hidden = records.isReading || records.elements.size === 0 || records.hasWithin(canvas.window)
   const {dataset} = document.documentElement
   const state = session?.state ?? 'connecting'
   const values = {
@@ -126,7 +127,7 @@ function changed(what) {
     canvas.refresh()
   }
   if (what === 'read') {
-    isFitted ??= !canvas.fit(true)
+    isFitted ??= !canvas.home(true)
     comeLater()
   }
   if (what === 'title' || what === 'access') showTitle()
@@ -207,7 +208,7 @@ function showPenMode() {
 function furnish() {
   const actions = {
     undo: () => turn(undo.undo(records)), redo: () => turn(undo.redo(records)), status: () => session.client.wakeUp(), invite,
-    'pen-only': () => penMode.choose(!penMode.isOn),
+    back: () => canvas.home(), 'pen-only': () => penMode.choose(!penMode.isOn),
     'zoom-out': () => canvas.zoom(0.8), 'zoom-in': () => canvas.zoom(1.25), 'zoom-level': () => canvas.zoom(1 / canvas.view.scale),
   }
   for (const [id, run] of Object.entries(actions)) $(id).onclick = run

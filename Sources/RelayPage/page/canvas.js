@@ -4,7 +4,12 @@ import {drawElement, spanOf} from './kinds/index.js'
 import {prepared} from './surface.js'
 import {Tiles} from './tiles.js'
 
-const between = scale => Math.min(20, Math.max(0.05, scale))
+/** What the format can hold, 20,000 km of it, is seen in a window at the least scale. */
+const between = scale => Math.min(20, Math.max(1e-5, scale))
+/** A hand makes a board no smaller than this; what lies far apart is shown smaller by `fit`. */
+const handScaleMin = 0.05
+/** A newcomer sees all of a board that need not be smaller than this, else a part of it. */
+const homeScaleMin = 0.1
 
 export class Canvas {
   /** What of the board lies in the window's upper left corner, in px of the board, and how large it is shown. */
@@ -106,20 +111,52 @@ export class Canvas {
   /** Around a place of the window, which stays where it is. */
   zoom(factor, at = {clientX: this.stage.clientWidth / 2, clientY: this.stage.clientHeight / 2}) {
     const {x, y, scale: before} = this.#view
-    const scale = between(before * factor)
+    const scale = between(Math.max(before * factor, Math.min(before, handScaleMin)))
     const off = 1 / before - 1 / scale
     this.view = {x: x + at.clientX * off, y: y + at.clientY * off, scale}
   }
 
-  /** Shows all of the board, never larger than it is. `isNeeded`: only if it does not lie within the window. */
-  fit(isNeeded = false) {
-    const elements = this.elements()
-    const [left, top, right, bottom] = boxAround(elements.map(({box}) => box))
+  /** What of the board the window shows, as a box in 1/100 px. */
+  get window() {
+    const {x, y, scale} = this.#view
     const {clientWidth, clientHeight} = this.stage
-    const [from, to] = [this.toScreen(left, top), this.toScreen(right, bottom)]
+    return [x, y, x + clientWidth / scale, y + clientHeight / scale].map(place => place * 100)
+  }
+
+  /** Shows all of the board, never larger than it is. */
+  fit() {
+    const box = boxAround(this.elements().map(({box}) => box))
+    this.show(box, Math.min(1, this.scaleOf(box)))
+  }
+
+  /**
+   * Shows the drawing to whoever comes: all of it, or where most of it lies if things are so far apart that nothing could be made out.
+   * `isNeeded`: only if all of it does not lie within the window.
+   */
+  home(isNeeded = false) {
+    const boxes = this.elements().map(({box}) => box)
+    const all = boxAround(boxes)
+    const [from, to] = [this.toScreen(all[0], all[1]), this.toScreen(all[2], all[3])]
+    const {clientWidth, clientHeight} = this.stage
     if (isNeeded && from.x >= 0 && from.y >= 0 && to.x <= clientWidth && to.y <= clientHeight) return
-    const [width, height] = [Math.max(1, right - left) / 100, Math.max(1, bottom - top) / 100]
-    const scale = Math.min(1, (clientWidth - 48) / width, (clientHeight - 168) / height)
+    if (this.scaleOf(all) >= homeScaleMin) return this.fit()
+    const middles = boxes.map(([left, top, right, bottom]) => [(left + right) / 2, (top + bottom) / 2])
+    const median = [0, 1].map(axis => middles.map(place => place[axis]).sort((one, other) => one - other)[middles.length >> 1])
+    // Between two drawings is nothing: what lies next to the middle is seen.
+    const away = middles.map(([x, y]) => Math.hypot(x - median[0], y - median[1]))
+    const nearest = boxes[away.indexOf(away.reduce((least, one) => Math.min(least, one)))]
+    this.show(nearest, Math.max(homeScaleMin, Math.min(1, this.scaleOf(nearest))))
+  }
+
+  /** The scale at which a box, with room for the bars, fills the window. */
+  scaleOf([left, top, right, bottom]) {
+    const {clientWidth, clientHeight} = this.stage
+    return Math.min((clientWidth - 48) * 100 / Math.max(100, right - left), (clientHeight - 168) * 100 / Math.max(100, bottom - top))
+  }
+
+  /** A box in the middle of the window. */
+  show([left, top, right, bottom], scale) {
+    const {clientWidth, clientHeight} = this.stage
     this.view = {x: (left + right) / 200 - clientWidth / 2 / scale, y: (top + bottom) / 200 - clientHeight / 2 / scale, scale}
   }
 }

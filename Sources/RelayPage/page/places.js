@@ -39,6 +39,20 @@ export class Places {
     return found
   }
 
+  /** Whether any element's box touches a box. */
+  hasWithin(box) {
+    const isSeen = element => overlap(this.boxOf(element), box)
+    for (const [side, cells] of this.#levels) {
+      const [left, top, right, bottom] = box.map((place, at) => Math.floor(place / side) - (at < 2 ? 1 : 0))
+      if ((right - left + 1) * (bottom - top + 1) > cells.size) {
+        for (const cell of cells.values()) for (const element of cell) if (isSeen(element)) return true
+      } else for (let x = left; x <= right; x++) for (let y = top; y <= bottom; y++) {
+        for (const element of cells.get(`${x} ${y}`) ?? []) if (isSeen(element)) return true
+      }
+    }
+    return false
+  }
+
   #cellOf(element) {
     const [left, top, right, bottom] = this.boxOf(element)
     let side = cellMin

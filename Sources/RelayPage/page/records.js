@@ -194,6 +194,9 @@ export class Records {
   within(box) {
     return this.#places.within(box).sort(order)
   }
+  hasWithin(box) {
+    return this.#places.hasWithin(box)
+  }
   /** The layer for what is drawn next. */
   get nextLayer() {
     return Math.min(Number.MAX_SAFE_INTEGER, (this.ordered.at(-1)?.z ?? 0) + 1)

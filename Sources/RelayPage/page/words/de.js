@@ -36,6 +36,7 @@ export const words = {
   'style': 'Farbe und Strichstärke',
   'zoom': 'Zoom',
   'zoom.out': 'Verkleinern',
+  'zoom.back': 'Zurück zur Zeichnung',
   'zoom.in': 'Vergrößern',
 
   'pen.only': 'Nur der Stift zeichnet',

@@ -36,6 +36,7 @@ export const words = {
   'style': 'Colour and width',
   'zoom': 'Zoom',
   'zoom.out': 'Zoom out',
+  'zoom.back': 'Back to the drawing',
   'zoom.in': 'Zoom in',
 
   'pen.only': 'Only the pen draws',
