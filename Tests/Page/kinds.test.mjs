@@ -6,7 +6,8 @@ import {copied, recolored, resized, shifted} from '../../Sources/RelayPage/page/
 import {isToCome, kindOf, loadKinds, readRecord} from '../../Sources/RelayPage/page/kinds/index.js'
 import {Records} from '../../Sources/RelayPage/page/records.js'
 
-const text = {customType: 'text', payload: '{"by":{"a":1},"color":"#1B1B1BFF","id":"t","size":2000,"text":"Hi","v":1,"x":1000,"y":500,"z":3}'}
+const text = {customType: 'text',
+  payload: '{"by":{"a":1},"color":"#1B1B1BFF","id":"t","size":2000,"text":"Hi","v":1,"x":1000,"y":500,"z":3}'}
 const line = {customType: 'stroke',
   payload: '{"by":{"a":1},"color":"#D92D2059","cols":"xypt","id":"s","points":[100,200,9,0,10,0,-1,4,0,30,2,6],"v":1,"width":300,"z":-4}'}
 const says = record => JSON.parse(record.payload)
@@ -15,7 +16,8 @@ test('a record whose kind’s module has not come is kept, and drawn when it has
   assert.ok(isToCome('text') && !kindOf('text') && !isToCome('stroke') && !isToCome('toString') && !kindOf('toString'))
   const told = []
   const records = new Records(({come}) => told.push(come.map(({id}) => id)))
-  const receive = (key, {customType, payload}, offset) => records.received({isRetained: true, key, offset, sender: 'bob', customType, payload})
+  const receive = (key, {customType, payload}, offset) =>
+    records.received({isRetained: true, key, offset, sender: 'bob', customType, payload})
   receive('t', text, 1)
   receive('s', line, 2)
   receive('o', {...text, customType: 'other'}, 3)
@@ -35,7 +37,8 @@ test('a record is moved, and everything else that it says stays', () => {
 
 test('a record is resized from box to box: places on each axis, a text’s size by the smaller factor, a line’s width not', () => {
   assert.deepEqual(says(resized(text, [0, 0, 1_000, 1_000], [100, 0, 3_100, 2_000])), {...says(text), x: 3_100, y: 1_000, size: 4_000})
-  assert.deepEqual(says(resized(line, [100, 200, 110, 230], [0, 0, 20, 15])), {...says(line), points: [0, 0, 9, 0, 20, 0, -1, 4, 0, 15, 2, 6]})
+  assert.deepEqual(says(resized(line, [100, 200, 110, 230], [0, 0, 20, 15])),
+      {...says(line), points: [0, 0, 9, 0, 20, 0, -1, 4, 0, 15, 2, 6]})
   assert.deepEqual(says(resized(line, [100, 200, 100, 230], [7, 200, 7, 260])),
       {...says(line), points: [7, 200, 9, 0, 10, 0, -1, 4, 0, 60, 2, 6]}, 'what has no width is only moved')
   assert.equal(resized(text, [0, 0, 1_000, 1_000], [0, 0, 10, 10]), undefined, 'a text that small is none')

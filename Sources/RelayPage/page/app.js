@@ -278,11 +278,13 @@ function keyDown(event) {
   }
   const color = Object.values(colors)[key - 1]
   const run = ctrlKey || metaKey ? {z: $(shiftKey ? 'redo' : 'undo').onclick, y: $('redo').onclick, p: print}[name]
-    : altKey ? undefined : toolOfKey[name] ? () => (session.mayDraw || !toolTable[toolOfKey[name]].needsDraw) && choose(toolOfKey[name]) : color ? () => restyle({color}) : plain[name]
+    : altKey ? undefined : toolOfKey[name] ? () => isOffered(toolOfKey[name]) && choose(toolOfKey[name])
+    : color ? () => restyle({color}) : plain[name]
   if (!run) return
   event.preventDefault()
   run()
 }
+const isOffered = tool => session.mayDraw || !toolTable[tool].needsDraw
 const step = by => restyle({width: Object.values(widths)[Object.values(widths).indexOf(style.width) + by] ?? style.width})
 function pan(isPanning) {
   tools.isPanning = isPanning

@@ -50,7 +50,8 @@ export async function boardEnded() {
 }
 
 /**
- * Takes from this browser all that it knows of whoever was here: key, secret, name, and what was not sent. How fingers draw, and the language, stay.
+ * Takes from this browser all that it knows of whoever was here: key, secret, name, and what was not sent. How fingers draw, and
+ * the language, stay.
  *
  * @param {{keepsGiven?: boolean, isOfTab?: boolean}} [how] `keepsGiven`: but not a key that was just given to this tab; `isOfTab`: only
  *   what is this tab's alone, when another has left: by the time that this one hears of it somebody else may be here

@@ -22,14 +22,16 @@ export function showPeople(members, self, isHost, manage) {
   $('people').ariaLabel = say('people.here', {count: people.length})
   $('people-list').replaceChildren(...people.slice(0, 200).map(person => {
     const [user, states] = person
-    const note = user === self ? say('people.you') : isAway(states) ? say('people.away') : ''
+    const isGone = user !== self && isAway(states)
+    const note = user === self ? say('people.you') : isGone ? say('people.away') : ''
     // Of two with one name only their ids tell which is which.
     const id = isHost && names.indexOf(nameOf(states)) !== names.lastIndexOf(nameOf(states)) ? user : ''
     const label = say('people.decide', {name: nameOf(states)})
     const name = id ? `${nameOf(states)} (${id})` : nameOf(states)
     const button = manage && user !== self ? [make('button', {ariaLabel: label, title: label, onclick: () => manage(user, name)},
         $('more').firstChild.cloneNode(true))] : []
-    return tinted(user, make('li', {className: isAway(states) && user !== self ? 'away' : '', title: isHost ? user : ''}, badge(person), make('b', {textContent: nameOf(states)}),
+    return tinted(user, make('li', {className: isGone ? 'away' : '', title: isHost ? user : ''}, badge(person),
+      make('b', {textContent: nameOf(states)}),
       make('small', {textContent: [note, id].filter(Boolean).join(' · ')}), ...button))
   }))
 }

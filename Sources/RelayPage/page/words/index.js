@@ -40,7 +40,8 @@ export const hasWord = key => Object.hasOwn(words, key)
 export function say(key, values = {}) {
   const found = words[key]
   const text = typeof found === 'object' ? found[new Intl.PluralRules(language).select(values.count)] ?? found.other : found
-  return (text ?? key).replace(/\{(\w+)\}/g, (_, name) => typeof values[name] === 'number' ? values[name].toLocaleString(language) : values[name])
+  const shown = value => typeof value === 'number' ? value.toLocaleString(language) : value
+  return (text ?? key).replace(/\{(\w+)\}/g, (_, name) => shown(values[name]))
 }
 
 /** Words where elements ask for them by `data-text`, `data-label`, `data-title`; a title tells the key (`data-key`), too. */
