@@ -121,7 +121,8 @@ function changed(what) {
   if (what === 'link') linkChanged()
   if (what === 'ended') late.endings().then(({boardEnded}) => boardEnded())
   if (what === 'people' || what === 'access') {
-    showPeople()
+    // Before the board is read they would come in its way.
+    if (isFitted !== undefined) showPeople()
     if (session.mayModerate) showHost()
     host?.show()
     canvas.refresh()
