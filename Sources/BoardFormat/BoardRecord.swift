@@ -32,6 +32,15 @@ public struct BoardRecord: Equatable, Sendable {
         self.payload = payload
     }
 
+    /// The record that keeps an element, under its id.
+    ///
+    /// - Throws: `tooLarge` beyond `BoardLimits.recordBytesMax`.
+    init(_ id: ElementID, _ type: String, _ json: [UInt8]) throws(BoardError) {
+        let bytes = json.count + type.utf8.count
+        guard bytes <= BoardLimits.recordBytesMax else { throw .tooLarge(limit: BoardLimits.recordBytesMax, actual: bytes) }
+        self.init(key: id.text, customType: type, payload: .text(String(decoding: json, as: UTF8.self)))
+    }
+
     /// - Throws: what a relay would refuse: a malformed key or custom type, and an empty payload, which is a removal.
     func validate() throws(BoardError) {
         try check("key", key.utf8.count, BoardLimits.keyBytes)
