@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 // Erasure: what was removed leaves the files, and then the journal. [AC14, BL9]
 //
 // In this order: the files of boards that hold what is to go are compacted, a checkpoint takes out of the journal all changes that the
@@ -75,7 +77,7 @@ extension BoardStore {
         guard erasing == nil else {
             return erased.append(StoreErased(token: request.token, failure: "another erasure is under way"))
         }
-        erasing = BoardErasing(request: request, boards: request.boards.keys.sorted(by: >))
+        erasing = BoardErasing(request: request, boards: request.boards.keys.inOrder().reversed())
     }
 
     package func takeErased() -> [StoreErased] {
@@ -168,7 +170,7 @@ extension BoardStore {
         do throws(StorageError) {
             let files = try storage.list()
             for file in files where BoardFile.parse(file) != nil && !needed.contains(file) { try storage.remove(file) }
-            for file in files.sorted() where file.hasPrefix("quarantine-") {
+            for file in files.inOrder() where file.hasPrefix("quarantine-") {
                 lines.append("\(file) keeps damaged bytes as they were, and may hold what was erased: remove it if you do not need it")
             }
         } catch {
