@@ -37,7 +37,7 @@ let package = Package(
         module("RelayRights", ["RelayPrimitives", "RelayWire"]),
         module("RelayGateway", ["RelayPrimitives", "RelayWire"]),
         module("BoardFormat", ["RelayWire"]),
-        module("RelayJournal"),
+        module("RelayJournal", ["RelayPrimitives"]),
         module("RelayCore", ["RelayRights", "RelayPrimitives", "RelayJournal", "RelayWire"]),
         module("RelayClientCore", ["RelayPrimitives", "RelayRights", "RelayWire"]),
         // epoll, which the module of Linux's C library leaves out: a header and no code.

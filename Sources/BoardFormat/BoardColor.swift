@@ -1,5 +1,5 @@
 /// A colour with its opacity, written `#RRGGBBAA`.
-public struct BoardColor: Hashable, Sendable, CustomStringConvertible {
+public struct BoardColor: Equatable, Sendable, CustomStringConvertible {
     /// Red in the highest byte, opacity in the lowest.
     public var rgba: UInt32
 

@@ -1,5 +1,5 @@
 /// What is wrong with a payload that claims to be of the board format.
-public enum BoardError: Error, Hashable, Sendable {
+public enum BoardError: Error, Equatable, Sendable {
     /// More bytes than `limit`; nothing was read.
     case tooLarge(limit: Int, actual: Int)
     /// Not JSON, or JSON that the format does not use (fractions, a key twice, too deep).

@@ -51,7 +51,7 @@ public struct BoardExportWriter: Sendable {
 }
 
 /// What is wrong with a file that should be an exported board.
-public struct BoardExportError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct BoardExportError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Counted from 1.
     public var line: Int
     public var problem: String

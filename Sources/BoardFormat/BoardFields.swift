@@ -75,6 +75,43 @@ struct BoardFields {
     }
 }
 
+// MARK: - Fields that several kinds of messages have
+
+extension BoardFields {
+    func color(_ key: String = "color") throws(BoardError) -> BoardColor {
+        guard let color = BoardColor(try string(key)) else { throw .badValue(field: key, problem: "#RRGGBBAA is expected") }
+        return color
+    }
+
+    func isLocked() throws(BoardError) -> Bool {
+        switch optional("locked") {
+        case nil: return false
+        case .bool(let value)?: return value
+        default: throw .wrongType(field: "locked", expected: "true or false")
+        }
+    }
+
+    /// `nil` also for a shape that this library does not know: what has it is drawn as its points.
+    func shape() throws(BoardError) -> StrokeShape? {
+        optional("shape") == nil ? nil : StrokeShape(rawValue: try string("shape"))
+    }
+
+    /// - Throws: `unsupportedVersion` for one that is newer than this library.
+    func checkVersion() throws(BoardError) {
+        let version = try integer("v", in: 1...BoardLimits.integerMax)
+        guard version <= BoardLimits.version else {
+            throw .unsupportedVersion(limit: BoardLimits.version, actual: version)
+        }
+    }
+}
+
+extension JSONText {
+    /// What is not locked has no such field.
+    mutating func lock(_ isLocked: Bool) {
+        if isLocked { member("locked", json: Array("true".utf8)) }
+    }
+}
+
 extension JSONValue {
     /// - Throws: `badJSON`.
     init(ofBoard bytes: [UInt8], _ root: JSONRules.Root, fractions: Bool) throws(BoardError) {

@@ -22,6 +22,12 @@ public enum BoardLimits {
     public static let width = 1...100_000
     /// Height of a text's line, in 1/100 px.
     public static let textSize = 100...1_000_000
+    /// Width at which a text wraps, and the sides of an image, in 1/100 px: 100,000 px.
+    public static let side = 100...10_000_000
+    /// Pixels of an image along either side of its file.
+    public static let imagePixels = 1...2_048
+    /// Bytes of an image's file: 1 MiB.
+    public static let imageBytes = 1...1_048_576
     public static let z = -integerMax...integerMax
     /// Index of a point in its stroke.
     public static let pointIndex = 0...9_999_999
@@ -34,18 +40,30 @@ public enum BoardLimits {
 
     /// Length of an id, in bytes.
     public static let idBytes = 1...64
-    /// UTF-8 bytes of a text. Each may take six when it is escaped.
-    public static let textBytes = 1...4_096
+    /// UTF-8 bytes of a text. Each may take six when it is escaped: then a text may be larger than a message.
+    public static let textBytes = 1...16_384
     /// UTF-8 bytes of a title; an empty one takes the title away.
     public static let titleBytes = 0...256
     /// Ids in one `erase` or `move`.
     public static let ids = 1...400
 }
 
-/// Custom types of the messages that make a board, its topic of live points, and its key of the title.
+/// What the board looks like behind its elements: the metadata item `paper`.
+public enum BoardPaper: String, Hashable, Sendable, CaseIterable {
+    case blank, dotted, squared, ruled
+
+    /// - Parameter item: the metadata item's value; `nil` without one.
+    public init(item: String?) { self = item.flatMap(Self.init(rawValue:)) ?? .dotted }
+}
+
+/// Custom types of the messages that make a board, its topic of live points, its key of the title and its item of metadata.
 public enum BoardWords {
-    public static let stroke = "stroke", text = "text", title = "title", erase = "erase", move = "move"
+    public static let stroke = "stroke", text = "text", image = "image", title = "title", erase = "erase", move = "move"
+    /// Of everything that a board is made of.
+    static let messages = [stroke, text, image, title, erase, move]
     public static let pointsTopic = "points"
-    /// The record of the board's title; every other record's key is the id of its stroke or text.
+    /// The record of the board's title; every other record's key is the id of its element.
     public static let titleKey = "title"
+    /// The metadata item of the message channel that says what the board looks like behind its elements.
+    public static let paperItem = "paper"
 }

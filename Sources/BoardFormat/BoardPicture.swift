@@ -1,17 +1,19 @@
-/// What a board's records draw: its title, and strokes and texts in their layers.
+/// What a board's records draw: its title, and strokes, texts and images in their layers.
 ///
-/// Records are a state, not steps: only `stroke`, `text` and `title` are part of it, `erase` and `move` change pictures
+/// Records are a state, not steps: only `stroke`, `text`, `image` and `title` are part of it, `erase` and `move` change pictures
 /// that messages draw (docs/board-format.md).
 public struct BoardPicture: Sendable {
     enum Element: Sendable {
         /// In the order of their numbers; one or several.
         case stroke([StrokePart])
         case text(BoardText)
+        case image(BoardImage)
 
         var z: Int {
             switch self {
             case .stroke(let parts): parts[0].stroke.z
             case .text(let text): text.z
+            case .image(let image): image.z
             }
         }
     }
@@ -27,12 +29,14 @@ public struct BoardPicture: Sendable {
     public init() {}
 
     public var strokes: Int { elements.values.count { if case .stroke = $0 { true } else { false } } }
-    public var texts: Int { elements.count - strokes }
+    public var texts: Int { elements.values.count { if case .text = $0 { true } else { false } } }
+    public var images: Int { elements.values.count { if case .image = $0 { true } else { false } } }
 
     /// Takes the next record, in the order of offsets.
     public mutating func add(_ record: BoardRecord) {
         let type = record.customType ?? ""
-        guard [BoardWords.stroke, BoardWords.text, BoardWords.title].contains(type), case .text(let text) = record.payload else {
+        let isDrawn = [BoardWords.stroke, BoardWords.text, BoardWords.image, BoardWords.title].contains(type)
+        guard isDrawn, case .text(let text) = record.payload else {
             skipped[type, default: 0] += 1
             return
         }
@@ -41,6 +45,7 @@ public struct BoardPicture: Sendable {
             switch message {
             case .stroke(let part): add(part)
             case .text(let text): elements[text.id] = .text(text)
+            case .image(let image): elements[image.id] = .image(image)
             case .title(let text): title = text.isEmpty ? nil : text
             case .erase, .move, nil: break
             }

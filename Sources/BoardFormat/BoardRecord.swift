@@ -1,11 +1,11 @@
 /// What a channel keeps for one key: the newest retained message of it, without author, time and offset.
-public struct BoardRecord: Hashable, Sendable {
+public struct BoardRecord: Equatable, Sendable {
     /// What the record is kept under.
     public var key: String
     public var customType: String?
     public var payload: Payload
 
-    public enum Payload: Hashable, Sendable {
+    public enum Payload: Equatable, Sendable {
         case text(String)
         case bytes([UInt8])
 
@@ -30,6 +30,15 @@ public struct BoardRecord: Hashable, Sendable {
         self.key = key
         self.customType = customType
         self.payload = payload
+    }
+
+    /// The record that keeps an element, under its id.
+    ///
+    /// - Throws: `tooLarge` beyond `BoardLimits.recordBytesMax`.
+    init(_ id: ElementID, _ type: String, _ json: [UInt8]) throws(BoardError) {
+        let bytes = json.count + type.utf8.count
+        guard bytes <= BoardLimits.recordBytesMax else { throw .tooLarge(limit: BoardLimits.recordBytesMax, actual: bytes) }
+        self.init(key: id.text, customType: type, payload: .text(String(decoding: json, as: UTF8.self)))
     }
 
     /// - Throws: what a relay would refuse: a malformed key or custom type, and an empty payload, which is a removal.

@@ -25,16 +25,14 @@ public enum BoardSVG {
             svg.append("</title>\n")
         }
         svg.append("<rect")
-        svg.append(" x", box.x)
-        svg.append(" y", box.y)
-        svg.append(" width", box.width)
-        svg.append(" height", box.height)
+        svg.append(box)
         svg.append(" fill=\"#FFFFFF\"/>\n")
         svg.append("<g fill=\"none\" stroke-linecap=\"round\" stroke-linejoin=\"round\">\n")
         for element in elements {
             switch element {
             case .stroke(let parts): stroke(parts, into: &svg)
             case .text(let text): self.text(text, into: &svg)
+            case .image(let image): self.image(image, into: &svg)
             }
         }
         svg.append("</g>\n</svg>\n")
@@ -104,16 +102,25 @@ public enum BoardSVG {
         return max(1, stroke.width * (pressureSteps + 2 * step) / (2 * pressureSteps))
     }
 
-    // MARK: - Texts
+    // MARK: - Texts and images
 
     private static func text(_ text: BoardText, into svg: inout [UInt8]) {
+        let lines = TextShape.lines(text)
+        if let color = text.paper, let paper = TextShape.paper(text, lines: lines.count) {
+            svg.append("<rect")
+            svg.append(paper)
+            svg.append(" fill=\"")
+            svg.append(color: color)
+            svg.append(opacity: color, name: "fill-opacity")
+            svg.append("/>\n")
+        }
         svg.append("<text xml:space=\"preserve\" font-family=\"sans-serif\"")
         svg.append(" font-size", TextShape.fontSize(text))
         svg.append(" fill=\"")
         svg.append(color: text.color)
         svg.append(opacity: text.color, name: "fill-opacity")
         svg.append(">")
-        for (number, line) in TextShape.lines(text).enumerated() where !line.isEmpty {
+        for (number, line) in lines.enumerated() where !line.isEmpty {
             svg.append("<tspan")
             svg.append(" x", text.x)
             svg.append(" y", TextShape.baseline(text, line: number))
@@ -123,25 +130,13 @@ public enum BoardSVG {
         }
         svg.append("</text>\n")
     }
-}
 
-/// How words stand on the board, as far as that can be said without a font.
-enum TextShape {
-    static func lines(_ text: BoardText) -> [String] {
-        // By bytes: `split` by Character would not part CR LF, nor a line feed before a combining mark.
-        Array(text.text.utf8).split(separator: 0x0A, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    /// Letters take five sixths of a line's height.
-    static func fontSize(_ text: BoardText) -> Int { text.size * 5 / 6 }
-
-    /// Where the letters of a line stand, counted from 0.
-    static func baseline(_ text: BoardText, line: Int) -> Int { text.y + line * text.size + text.size * 4 / 5 }
-
-    /// Wide enough for most words: nobody can measure without the font that will be used.
-    static func width(_ text: BoardText) -> Int {
-        let widest = lines(text).map { $0.unicodeScalars.reduce(0) { $0 + ($1.value >= 0x1100 ? 100 : 62) } }.max() ?? 0
-        return fontSize(text) * widest / 100
+    private static func image(_ image: BoardImage, into svg: inout [UInt8]) {
+        svg.append("<image")
+        svg.append((image.x, image.y, image.width, image.height))
+        svg.append(" preserveAspectRatio=\"none\" href=\"data:\(image.kind.rawValue);base64,")
+        svg.append(contentsOf: Base64.encode(image.data))
+        svg.append("\"/>\n")
     }
 }
 
@@ -162,9 +157,16 @@ private struct Bounds {
                 }
             }
         case .text(let text):
-            add(x: text.x, y: text.y)
-            add(x: text.x + TextShape.width(text), y: text.y + TextShape.lines(text).count * text.size)
+            let lines = TextShape.lines(text)
+            let words = (text.x, text.y, TextShape.width(text, lines), lines.count * text.size)
+            add(TextShape.paper(text, lines: lines.count) ?? words)
+        case .image(let image): add((image.x, image.y, image.width, image.height))
         }
+    }
+
+    private mutating func add(_ box: (x: Int, y: Int, width: Int, height: Int)) {
+        add(x: box.x, y: box.y)
+        add(x: box.x + box.width, y: box.y + box.height)
     }
 
     private mutating func add(x: Int, y: Int) {
@@ -186,6 +188,13 @@ extension [UInt8] {
         append("\(name)=\"")
         append(hundredths: hundredths)
         append("\"")
+    }
+
+    fileprivate mutating func append(_ box: (x: Int, y: Int, width: Int, height: Int)) {
+        append(" x", box.x)
+        append(" y", box.y)
+        append(" width", box.width)
+        append(" height", box.height)
     }
 
     fileprivate mutating func append(numbers: Int...) {

@@ -3,7 +3,7 @@ import RelayWire
 /// What a packet on topic `points` carries: points of a stroke that is being drawn.
 ///
 /// A packet may be lost, so each one stands by itself: its first point is absolute, and it names colour and width.
-public struct PointPacket: Hashable, Sendable {
+public struct PointPacket: Equatable, Sendable {
     /// Of the stroke that a message will bring when it is finished.
     public var id: ElementID
     /// Index of the first point here in the stroke.
@@ -12,14 +12,19 @@ public struct PointPacket: Hashable, Sendable {
     public var width: Int
     public var columns: PointColumns
     public var points: [BoardPoint]
+    /// What the stroke will be; a packet from point 0 on then takes the place of all before it.
+    public var shape: StrokeShape?
 
-    public init(id: ElementID, first: Int, color: BoardColor, width: Int, columns: PointColumns, points: [BoardPoint]) {
+    public init(
+        id: ElementID, first: Int, color: BoardColor, width: Int, columns: PointColumns, points: [BoardPoint], shape: StrokeShape? = nil
+    ) {
         self.id = id
         self.first = first
         self.color = color
         self.width = width
         self.columns = columns
         self.points = points
+        self.shape = shape
     }
 
     /// - Parameter payload: of a text packet, its UTF-8.
@@ -30,13 +35,16 @@ public struct PointPacket: Hashable, Sendable {
         let object = try BoardFields(reading: payload)
         try object.checkVersion()
         let columns = try PointColumns(text: object.string("cols"))
+        let shape = try object.shape()
+        try shape?.check(columns)
         return PointPacket(
             id: try ElementID(object.string("id")),
             first: try object.integer("first", in: BoardLimits.pointIndex),
             color: try object.color(),
             width: try object.integer("width", in: BoardLimits.width),
             columns: columns,
-            points: try PointCoding.decode(object.integers("points"), columns: columns))
+            points: try PointCoding.decode(object.integers("points"), columns: columns),
+            shape: shape)
     }
 
     /// - Throws: `outOfRange`, or `tooLarge` for points that need several packets (`payloads` cuts them).
@@ -52,6 +60,7 @@ public struct PointPacket: Hashable, Sendable {
     public func payloads(bytesMax: Int = BoardLimits.packetBytesMax) throws(BoardError) -> [[UInt8]] {
         try check("width", width, BoardLimits.width)
         guard !points.isEmpty else { throw .badValue(field: "points", problem: "at least one point is expected") }
+        try shape?.check(columns)
         var payloads: [[UInt8]] = []
         var start = 0
         while start < points.count {
@@ -71,6 +80,7 @@ public struct PointPacket: Hashable, Sendable {
             json.member("first", first)
             json.member("id", id.text)
             json.member("points", json: points)
+            if let shape { json.member("shape", shape.rawValue) }
             json.member("v", BoardLimits.version)
             json.member("width", width)
         }

@@ -22,7 +22,7 @@ extension ClosedRange<Int> {
 }
 
 /// What is known of each point of a stroke besides its place.
-public struct PointColumns: OptionSet, Hashable, Sendable {
+public struct PointColumns: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 

@@ -4,13 +4,13 @@ import RelayWire
 /// `{"board":"…","stroke":0,"t0":0,"points":[[x,y,t,p],…]}`, places in px, times in ms, pressure 0…1.
 ///
 /// Real recordings are dirty. What can be repaired is, and is counted in `repairs`; `docs/board-format.md` has the rules.
-public struct Recording: Hashable, Sendable {
+public struct Recording: Equatable, Sendable {
     /// In the order in which they first occur.
     public private(set) var boards: [RecordedBoard] = []
     public private(set) var repairs = Repairs()
 
     /// What was not as it should be.
-    public struct Repairs: Hashable, Sendable {
+    public struct Repairs: Equatable, Sendable {
         /// Times that ran backwards; taken as the time of the point before.
         public var timesBackwards = 0
         /// Times more than `RecordingLimits.stepMax` after the point before; taken as that much after it.
@@ -46,7 +46,7 @@ public struct Recording: Hashable, Sendable {
 }
 
 /// One drawing of a recording.
-public struct RecordedBoard: Hashable, Sendable {
+public struct RecordedBoard: Equatable, Sendable {
     public var name: String
     /// In the order of the file.
     public var strokes: [RecordedStroke]
@@ -58,7 +58,7 @@ public struct RecordedBoard: Hashable, Sendable {
 }
 
 /// One line of a recording, in the numbers of the board format.
-public struct RecordedStroke: Hashable, Sendable {
+public struct RecordedStroke: Equatable, Sendable {
     /// Milliseconds from the first stroke of the board to this one, if the recording has a clock.
     public var start: Int?
     /// Those that every point has.
@@ -74,7 +74,7 @@ public struct RecordedStroke: Hashable, Sendable {
 }
 
 /// A line of a recording that cannot be read.
-public struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct RecordingError: Error, Equatable, Sendable, CustomStringConvertible {
     public var line: Int
     public var problem: BoardError
 

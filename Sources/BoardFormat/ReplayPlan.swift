@@ -2,8 +2,8 @@
 ///
 /// The points that fall into one frame of 16 ms are one packet (more, where they do not fit), which leaves when the
 /// frame is over; the finished stroke follows its last packet at once as one message (more, over 32,768 bytes).
-public struct ReplayPlan: Hashable, Sendable {
-    public struct Options: Hashable, Sendable {
+public struct ReplayPlan: Equatable, Sendable {
+    public struct Options: Equatable, Sendable {
         /// How much quicker than recorded; `nil`: everything at once, for the rates to pace.
         public var speed: Double?
         /// Longest pause between strokes and between two points of one, in the recording's time; `nil`: as recorded.
@@ -34,14 +34,14 @@ public struct ReplayPlan: Hashable, Sendable {
         }
     }
 
-    public enum Lane: Hashable, Sendable {
+    public enum Lane: Equatable, Sendable {
         /// A packet on topic `points`.
         case packet
         /// A message with custom type `stroke`.
         case message
     }
 
-    public struct Step: Hashable, Sendable {
+    public struct Step: Equatable, Sendable {
         /// Since the start of the replay; never less than the step before.
         public var at: Duration
         public var lane: Lane

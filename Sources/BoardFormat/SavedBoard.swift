@@ -4,7 +4,7 @@ import RelayWire
 /// save writes anew as a whole. `docs/board-format.md` has the form.
 ///
 /// What others put into the array stays byte for byte as it was, whether this module understands it or not.
-public struct SavedBoard: Hashable, Sendable {
+public struct SavedBoard: Equatable, Sendable {
     /// The array, UTF-8; its last byte is the closing bracket.
     public private(set) var json: [UInt8]
     /// How many elements it has.
@@ -48,7 +48,7 @@ public struct SavedBoard: Hashable, Sendable {
 }
 
 /// A stroke as existing whiteboard apps save it: places in px, and neither layer nor pressure nor time.
-public struct SavedStroke: Hashable, Sendable {
+public struct SavedStroke: Equatable, Sendable {
     public let id: ElementID
     /// One object, UTF-8.
     public let json: [UInt8]

@@ -1,7 +1,7 @@
 import RelayWire
 
 /// A line that somebody drew, finished.
-public struct Stroke: Hashable, Sendable {
+public struct Stroke: Equatable, Sendable {
     public var id: ElementID
     /// The layer: what has more lies above. Equal layers lie in the order of their ids.
     public var z: Int
@@ -10,9 +10,14 @@ public struct Stroke: Hashable, Sendable {
     public var width: Int
     public var columns: PointColumns
     public var points: [BoardPoint]
+    /// What the points are, if they are more than a line by hand.
+    public var shape: StrokeShape?
+    /// Whether apps leave it as it is.
+    public var isLocked: Bool
 
     public init(
-        id: ElementID, z: Int, color: BoardColor = .black, width: Int = 300, columns: PointColumns = [], points: [BoardPoint]
+        id: ElementID, z: Int, color: BoardColor = .black, width: Int = 300, columns: PointColumns = [], points: [BoardPoint],
+        shape: StrokeShape? = nil, isLocked: Bool = false
     ) {
         self.id = id
         self.z = z
@@ -20,11 +25,13 @@ public struct Stroke: Hashable, Sendable {
         self.width = width
         self.columns = columns
         self.points = points
+        self.shape = shape
+        self.isLocked = isLocked
     }
 }
 
 /// What one `stroke` message carries: a whole stroke, or a run of its points that can be drawn by itself.
-public struct StrokePart: Hashable, Sendable {
+public struct StrokePart: Equatable, Sendable {
     public var stroke: Stroke
     /// Counts from 1.
     public var part: Int
@@ -43,7 +50,7 @@ extension Stroke {
     ///
     /// - Parameter bytesMax: payload and custom type together.
     /// - Throws: `outOfRange` for a width or layer that the format does not have, for more parts than it has
-    ///   (`field` is then `parts`), `badValue` without points.
+    ///   (`field` is then `parts`), `badValue` without points, or with points that are not those of its shape.
     public func payloads(bytesMax: Int = BoardLimits.messageBytesMax) throws(BoardError) -> [[UInt8]] {
         try checkFields()
         let typeBytes = BoardWords.stroke.utf8.count
@@ -71,10 +78,7 @@ extension Stroke {
     public func record() throws(BoardError) -> BoardRecord {
         try checkFields()
         let all = PointCoding.encode(points[...], columns: columns, bytesMax: .max)
-        let payload = payload(points: all.json, part: 1, parts: 1)
-        let bytes = payload.count + BoardWords.stroke.utf8.count
-        guard bytes <= BoardLimits.recordBytesMax else { throw .tooLarge(limit: BoardLimits.recordBytesMax, actual: bytes) }
-        return BoardRecord(key: id.text, customType: BoardWords.stroke, payload: .text(String(decoding: payload, as: UTF8.self)))
+        return try BoardRecord(id, BoardWords.stroke, payload(points: all.json, part: 1, parts: 1))
     }
 
     /// Puts the parts of one stroke together again.
@@ -97,6 +101,7 @@ extension Stroke {
         try check("z", z, BoardLimits.z)
         try check("width", width, BoardLimits.width)
         guard !points.isEmpty else { throw .badValue(field: "points", problem: "at least one point is expected") }
+        try shape?.check(points: points.count, columns)
     }
 
     fileprivate func payload(points: [UInt8], part: Int, parts: Int) -> [UInt8] {
@@ -104,11 +109,13 @@ extension Stroke {
             json.member("color", color.description)
             json.member("cols", columns.text)
             json.member("id", id.text)
+            json.lock(isLocked)
             if parts > 1 {
                 json.member("part", part)
                 json.member("parts", parts)
             }
             json.member("points", json: points)
+            if let shape { json.member("shape", shape.rawValue) }
             json.member("v", BoardLimits.version)
             json.member("width", width)
             json.member("z", z)
@@ -121,6 +128,7 @@ extension StrokePart {
         try stroke.checkFields()
         try check("parts", parts, BoardLimits.parts)
         try check("part", part, 1...parts)
+        try stroke.shape?.check(parts: parts)
         let all = PointCoding.encode(stroke.points[...], columns: stroke.columns, bytesMax: .max)
         return stroke.payload(points: all.json, part: part, parts: parts)
     }
@@ -133,26 +141,13 @@ extension StrokePart {
             color: try object.color(),
             width: try object.integer("width", in: BoardLimits.width),
             columns: columns,
-            points: try PointCoding.decode(object.integers("points"), columns: columns))
+            points: try PointCoding.decode(object.integers("points"), columns: columns),
+            shape: try object.shape(),
+            isLocked: try object.isLocked())
         parts = try object.optionalInteger("parts", in: BoardLimits.parts) ?? 1
         part = try object.optionalInteger("part", in: 1...parts) ?? 1
         guard parts == 1 || object.optional("part") != nil else { throw .missingField("part") }
-    }
-}
-
-extension BoardFields {
-    func color() throws(BoardError) -> BoardColor {
-        guard let color = BoardColor(try string("color")) else {
-            throw .badValue(field: "color", problem: "#RRGGBBAA is expected")
-        }
-        return color
-    }
-
-    /// - Throws: `unsupportedVersion` for one that is newer than this library.
-    func checkVersion() throws(BoardError) {
-        let version = try integer("v", in: 1...BoardLimits.integerMax)
-        guard version <= BoardLimits.version else {
-            throw .unsupportedVersion(limit: BoardLimits.version, actual: version)
-        }
+        try stroke.shape?.check(points: stroke.points.count, columns)
+        try stroke.shape?.check(parts: parts)
     }
 }

@@ -178,17 +178,26 @@ static const unsigned char page_app_js[] = {
 static const unsigned char page_board_css[] = {
 #embed "../RelayPage/page/board.css"
 };
+static const unsigned char page_boxes_js[] = {
+#embed "../RelayPage/page/boxes.js"
+};
 static const unsigned char page_canvas_js[] = {
 #embed "../RelayPage/page/canvas.js"
 };
 static const unsigned char page_devices_js[] = {
 #embed "../RelayPage/page/devices.js"
 };
+static const unsigned char page_dock_js[] = {
+#embed "../RelayPage/page/dock.js"
+};
 static const unsigned char page_endings_js[] = {
 #embed "../RelayPage/page/endings.js"
 };
-static const unsigned char page_first_words_js[] = {
-#embed "../RelayPage/page/first-words.js"
+static const unsigned char page_explain_js[] = {
+#embed "../RelayPage/page/explain.js"
+};
+static const unsigned char page_flyout_js[] = {
+#embed "../RelayPage/page/flyout.js"
 };
 static const unsigned char page_format_js[] = {
 #embed "../RelayPage/page/format.js"
@@ -211,6 +220,21 @@ static const unsigned char page_ink_js[] = {
 static const unsigned char page_invite_js[] = {
 #embed "../RelayPage/page/invite.js"
 };
+static const unsigned char page_kinds_color_js[] = {
+#embed "../RelayPage/page/kinds/color.js"
+};
+static const unsigned char page_kinds_edits_js[] = {
+#embed "../RelayPage/page/kinds/edits.js"
+};
+static const unsigned char page_kinds_index_js[] = {
+#embed "../RelayPage/page/kinds/index.js"
+};
+static const unsigned char page_kinds_stroke_js[] = {
+#embed "../RelayPage/page/kinds/stroke.js"
+};
+static const unsigned char page_kinds_text_js[] = {
+#embed "../RelayPage/page/kinds/text.js"
+};
 static const unsigned char page_layers_js[] = {
 #embed "../RelayPage/page/layers.js"
 };
@@ -223,11 +247,23 @@ static const unsigned char page_names_js[] = {
 static const unsigned char page_new_names_js[] = {
 #embed "../RelayPage/page/new-names.js"
 };
+static const unsigned char page_panels_js[] = {
+#embed "../RelayPage/page/panels.js"
+};
 static const unsigned char page_pen_mode_js[] = {
 #embed "../RelayPage/page/pen-mode.js"
 };
+static const unsigned char page_people_js[] = {
+#embed "../RelayPage/page/people.js"
+};
 static const unsigned char page_places_js[] = {
 #embed "../RelayPage/page/places.js"
+};
+static const unsigned char page_png_js[] = {
+#embed "../RelayPage/page/png.js"
+};
+static const unsigned char page_points_js[] = {
+#embed "../RelayPage/page/points.js"
 };
 static const unsigned char page_qr_js[] = {
 #embed "../RelayPage/page/qr.js"
@@ -250,11 +286,11 @@ static const unsigned char page_status_html[] = {
 static const unsigned char page_status_js[] = {
 #embed "../RelayPage/page/status.js"
 };
+static const unsigned char page_surface_js[] = {
+#embed "../RelayPage/page/surface.js"
+};
 static const unsigned char page_svg_document_js[] = {
 #embed "../RelayPage/page/svg-document.js"
-};
-static const unsigned char page_svg_js[] = {
-#embed "../RelayPage/page/svg.js"
 };
 static const unsigned char page_tiles_js[] = {
 #embed "../RelayPage/page/tiles.js"
@@ -262,14 +298,41 @@ static const unsigned char page_tiles_js[] = {
 static const unsigned char page_tools_js[] = {
 #embed "../RelayPage/page/tools.js"
 };
+static const unsigned char page_tools_eraser_js[] = {
+#embed "../RelayPage/page/tools/eraser.js"
+};
+static const unsigned char page_tools_index_js[] = {
+#embed "../RelayPage/page/tools/index.js"
+};
+static const unsigned char page_tools_pen_js[] = {
+#embed "../RelayPage/page/tools/pen.js"
+};
+static const unsigned char page_tools_select_js[] = {
+#embed "../RelayPage/page/tools/select.js"
+};
+static const unsigned char page_tools_text_js[] = {
+#embed "../RelayPage/page/tools/text.js"
+};
 static const unsigned char page_ui_js[] = {
 #embed "../RelayPage/page/ui.js"
 };
 static const unsigned char page_undo_js[] = {
 #embed "../RelayPage/page/undo.js"
 };
-static const unsigned char page_words_js[] = {
-#embed "../RelayPage/page/words.js"
+static const unsigned char page_words_de_js[] = {
+#embed "../RelayPage/page/words/de.js"
+};
+static const unsigned char page_words_en_js[] = {
+#embed "../RelayPage/page/words/en.js"
+};
+static const unsigned char page_words_index_js[] = {
+#embed "../RelayPage/page/words/index.js"
+};
+static const unsigned char page_words_later_de_js[] = {
+#embed "../RelayPage/page/words/later/de.js"
+};
+static const unsigned char page_words_later_en_js[] = {
+#embed "../RelayPage/page/words/later/en.js"
 };
 static const unsigned char page_writing_js[] = {
 #embed "../RelayPage/page/writing.js"
@@ -339,10 +402,13 @@ static const struct resource_file files[] = {
     FILE_NAMED("lesson.ndjson", lesson_ndjson),
     FILE_NAMED("page/app.js", page_app_js),
     FILE_NAMED("page/board.css", page_board_css),
+    FILE_NAMED("page/boxes.js", page_boxes_js),
     FILE_NAMED("page/canvas.js", page_canvas_js),
     FILE_NAMED("page/devices.js", page_devices_js),
+    FILE_NAMED("page/dock.js", page_dock_js),
     FILE_NAMED("page/endings.js", page_endings_js),
-    FILE_NAMED("page/first-words.js", page_first_words_js),
+    FILE_NAMED("page/explain.js", page_explain_js),
+    FILE_NAMED("page/flyout.js", page_flyout_js),
     FILE_NAMED("page/format.js", page_format_js),
     FILE_NAMED("page/gestures.js", page_gestures_js),
     FILE_NAMED("page/host.js", page_host_js),
@@ -350,12 +416,21 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/index.html", page_index_html),
     FILE_NAMED("page/ink.js", page_ink_js),
     FILE_NAMED("page/invite.js", page_invite_js),
+    FILE_NAMED("page/kinds/color.js", page_kinds_color_js),
+    FILE_NAMED("page/kinds/edits.js", page_kinds_edits_js),
+    FILE_NAMED("page/kinds/index.js", page_kinds_index_js),
+    FILE_NAMED("page/kinds/stroke.js", page_kinds_stroke_js),
+    FILE_NAMED("page/kinds/text.js", page_kinds_text_js),
     FILE_NAMED("page/layers.js", page_layers_js),
     FILE_NAMED("page/live.js", page_live_js),
     FILE_NAMED("page/names.js", page_names_js),
     FILE_NAMED("page/new-names.js", page_new_names_js),
+    FILE_NAMED("page/panels.js", page_panels_js),
     FILE_NAMED("page/pen-mode.js", page_pen_mode_js),
+    FILE_NAMED("page/people.js", page_people_js),
     FILE_NAMED("page/places.js", page_places_js),
+    FILE_NAMED("page/png.js", page_png_js),
+    FILE_NAMED("page/points.js", page_points_js),
     FILE_NAMED("page/qr.js", page_qr_js),
     FILE_NAMED("page/records.js", page_records_js),
     FILE_NAMED("page/session.js", page_session_js),
@@ -363,13 +438,22 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/status.css", page_status_css),
     FILE_NAMED("page/status.html", page_status_html),
     FILE_NAMED("page/status.js", page_status_js),
+    FILE_NAMED("page/surface.js", page_surface_js),
     FILE_NAMED("page/svg-document.js", page_svg_document_js),
-    FILE_NAMED("page/svg.js", page_svg_js),
     FILE_NAMED("page/tiles.js", page_tiles_js),
     FILE_NAMED("page/tools.js", page_tools_js),
+    FILE_NAMED("page/tools/eraser.js", page_tools_eraser_js),
+    FILE_NAMED("page/tools/index.js", page_tools_index_js),
+    FILE_NAMED("page/tools/pen.js", page_tools_pen_js),
+    FILE_NAMED("page/tools/select.js", page_tools_select_js),
+    FILE_NAMED("page/tools/text.js", page_tools_text_js),
     FILE_NAMED("page/ui.js", page_ui_js),
     FILE_NAMED("page/undo.js", page_undo_js),
-    FILE_NAMED("page/words.js", page_words_js),
+    FILE_NAMED("page/words/de.js", page_words_de_js),
+    FILE_NAMED("page/words/en.js", page_words_en_js),
+    FILE_NAMED("page/words/index.js", page_words_index_js),
+    FILE_NAMED("page/words/later/de.js", page_words_later_de_js),
+    FILE_NAMED("page/words/later/en.js", page_words_later_en_js),
     FILE_NAMED("page/writing.js", page_writing_js),
     FILE_NAMED("relay-client.js", relay_client_js),
 };

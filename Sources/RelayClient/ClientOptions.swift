@@ -4,7 +4,7 @@
 @_exported import RelayIO
 
 /// How a client behaves.
-public struct ClientOptions: Sendable, Hashable {
+public struct ClientOptions: Sendable, Equatable {
     /// How long others still see this user after its link broke, 5…300 s; the relay's default (10 s) if `nil`.
     public var presenceTimeout: Duration?
     /// What shows the relay that the user id is used by the one it belongs to.
@@ -36,7 +36,7 @@ public struct ClientOptions: Sendable, Hashable {
 }
 
 /// What waits to be sent.
-public struct Unsent: Sendable, Hashable {
+public struct Unsent: Sendable, Equatable {
     /// Messages, direct ones and large drawings among them.
     public var messages: Int
     /// Packets of topics.

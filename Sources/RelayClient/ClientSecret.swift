@@ -6,7 +6,7 @@ import RelayWire
 ///
 /// A relay that does not let everybody in gives a user id only to the secret it was first used with, for 24 h after the
 /// last use.
-public enum ClientSecret: Sendable, Hashable {
+public enum ClientSecret: Sendable, Equatable {
     /// Drawn at the first use of a user id at a relay and kept in a file that only this account may read (0600), in
     /// `folder`, or in the platform's folder for application data (`~/.local/share/boardrelay/clients`).
     ///

@@ -11,7 +11,7 @@ public struct Metadata: Sendable {
     let owner: MetadataOwner
 
     /// A set as it was at one moment.
-    public struct Contents: Sendable, Hashable {
+    public struct Contents: Sendable, Equatable {
         /// In order of key.
         public var items: [MetadataItem]
         /// Counts the changes of the set; 0 of one that was never written.
@@ -142,7 +142,7 @@ public struct Metadata: Sendable {
 }
 
 /// Whose metadata.
-public enum MetadataReference: Sendable, Hashable {
+public enum MetadataReference: Sendable, Equatable {
     /// A message channel's.
     case message(String)
     /// A stream channel's.

@@ -3,7 +3,7 @@ public struct Receipt: Sendable {
     let pending: PendingReceipt
 
     /// The answer of the relay.
-    public struct Accepted: Sendable, Hashable {
+    public struct Accepted: Sendable, Equatable {
         /// Position in the channel; 0 for a message to one user.
         public var offset: UInt64
     }

@@ -272,7 +272,7 @@ public final class RelayClient: Sendable {
 }
 
 /// A channel by kind and name.
-public enum ChannelReference: Sendable, Hashable {
+public enum ChannelReference: Sendable, Equatable {
     /// The message channel of this name.
     case message(String)
     /// The stream channel of this name.

@@ -4,7 +4,7 @@ public struct StreamChannel: Sendable {
     let name: Name
 
     /// Whom to hear in a topic.
-    public enum Users: Sendable, Hashable {
+    public enum Users: Sendable, Equatable {
         /// Everybody, now and later.
         case all
         /// These, when they come; at most 64.
@@ -19,7 +19,7 @@ public struct StreamChannel: Sendable {
     }
 
     /// What a selection is, and what could not be added to it.
-    public struct Selection: Sendable, Hashable {
+    public struct Selection: Sendable, Equatable {
         /// Whether everybody is heard, now and later.
         public var all: Bool
         /// Those listed, or what the request was about.
@@ -106,7 +106,7 @@ public struct Presence: Sendable {
     let channel: ChannelReference
 
     /// Members in order of user id.
-    public struct Page: Sendable, Hashable {
+    public struct Page: Sendable, Equatable {
         /// At most 100, fewer if they have long states.
         public var members: [Member]
         /// Of all members, not of this page.

@@ -6,7 +6,7 @@ import RelayWire
 ///
 /// The shell tells what happens, then takes `takeEffects`, `gather`s bytes, and arms its timer for `nextDeadline`.
 package struct ClientMachine: Sendable {
-    enum State: Hashable {
+    enum State: Equatable {
         case connecting(since: Instant)
         case live
         case waiting(until: Instant)

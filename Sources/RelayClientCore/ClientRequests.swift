@@ -3,7 +3,7 @@ package import RelayRights
 import RelayWire
 
 /// What stands in a request, but for its id.
-package enum ClientRequest: Hashable, Sendable {
+package enum ClientRequest: Equatable, Sendable {
     case subscribe(Name, features: Set<Feature>, quiet: Bool, since: Since? = nil)
     case unsubscribe(Name)
     case join(Name, features: Set<Feature>, quiet: Bool, token: String?)
@@ -174,7 +174,7 @@ package struct TopicID: Hashable, Comparable, Sendable {
 }
 
 /// What a publisher asks of a topic. [ST3]
-package struct TopicOptions: Hashable, Sendable {
+package struct TopicOptions: Equatable, Sendable {
     package var qos: TopicQoS
     package var priority: TopicPriority
     package var meta: String
@@ -194,7 +194,7 @@ package struct TopicOptions: Hashable, Sendable {
 }
 
 /// What comes back: for a request its answer, for a message its offset.
-package enum ClientAnswer: Hashable, Sendable {
+package enum ClientAnswer: Equatable, Sendable {
     case done
     case offset(UInt64)
     case topicUsers(all: Bool, succeeded: [String], failed: [TopicFailure])
@@ -216,7 +216,7 @@ package enum ClientAnswer: Hashable, Sendable {
 }
 
 /// A user who could not be added to, or taken from, a topic's selection.
-public struct TopicFailure: Hashable, Sendable {
+public struct TopicFailure: Equatable, Sendable {
     /// Id as it was asked for.
     public var user: String
     /// Why.

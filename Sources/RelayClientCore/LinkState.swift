@@ -1,7 +1,7 @@
 import RelayWire
 
 /// How a client stands with its relay. Each change is an event, in order with all others.
-public enum LinkState: Hashable, Sendable {
+public enum LinkState: Equatable, Sendable {
     /// A link is being made, or is there and not logged in yet.
     case connecting
     /// Logged in: what is sent leaves at once, as far as the rates allow.
@@ -23,7 +23,7 @@ public enum LinkState: Hashable, Sendable {
 }
 
 /// Why a link ended.
-public enum LinkEndReason: Hashable, Sendable {
+public enum LinkEndReason: Equatable, Sendable {
     /// No link could be made, or it broke; with the system's words.
     case linkFailed(String)
     /// Linking up and logging in took longer than `connectTimeout`.

@@ -1,7 +1,7 @@
 import RelayWire
 
 /// One item of a channel's or user's metadata.
-public struct MetadataItem: Hashable, Sendable {
+public struct MetadataItem: Equatable, Sendable {
     /// Its name, 1…64 bytes of ASCII.
     public var key: String
     /// Text of any size that the set's 65,536 bytes allow.
@@ -15,7 +15,7 @@ public struct MetadataItem: Hashable, Sendable {
 }
 
 /// A change in subscribed metadata, and the set as it is now.
-public struct MetadataChange: Hashable, Sendable {
+public struct MetadataChange: Equatable, Sendable {
     /// Whose.
     public var owner: MetadataOwner
     /// The set after the change; 0 of one that was never written.
@@ -31,7 +31,7 @@ public struct MetadataChange: Hashable, Sendable {
 }
 
 /// A change in the locks of a channel.
-public struct LocksChange: Hashable, Sendable {
+public struct LocksChange: Equatable, Sendable {
     /// What happened.
     public enum Kind: String, Hashable, Sendable {
         /// All locks, after subscribing or after a break.

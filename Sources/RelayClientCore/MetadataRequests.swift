@@ -1,8 +1,8 @@
 import RelayWire
 
 /// What `set` and `update` write. [MD3–MD6]
-package struct MetadataWrite: Hashable, Sendable {
-    package struct Item: Hashable, Sendable {
+package struct MetadataWrite: Equatable, Sendable {
+    package struct Item: Equatable, Sendable {
         package var key: RemoveMetadataRequest.Item
         package var value: String
 
@@ -63,7 +63,7 @@ package struct MetadataWrite: Hashable, Sendable {
 }
 
 /// A lock of a channel.
-package struct LockID: Hashable, Sendable {
+package struct LockID: Equatable, Sendable {
     package var channel: ChannelID
     package var name: Name
 

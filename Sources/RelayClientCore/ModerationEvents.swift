@@ -3,7 +3,7 @@ import RelayPrimitives
 import RelayWire
 
 /// A moderator has changed what this client may, at once and over reconnects. [AC10]
-public struct AccessChange: Hashable, Sendable {
+public struct AccessChange: Equatable, Sendable {
     /// What it may from here on.
     public var access: Access
     /// Id of the moderator.
@@ -14,7 +14,7 @@ public struct AccessChange: Hashable, Sendable {
 ///
 /// When a channel is frozen, topics in which this client published are left (`refused`); they are joined again by `joinTopic`
 /// when that is over.
-public struct ChannelModeChange: Hashable, Sendable {
+public struct ChannelModeChange: Equatable, Sendable {
     /// Where this client is: the message or the stream channel of the name.
     public var channel: ChannelID
     /// What it is about.

@@ -1,7 +1,7 @@
 import RelayWire
 
 /// One of the messages that a large drawing is cut into. [BL8]
-struct DrawingPart: Hashable, Sendable {
+struct DrawingPart: Equatable, Sendable {
     var drawing: UInt64
     /// How often the drawing had begun anew: what answers an earlier round says nothing.
     var round: Int
@@ -143,7 +143,7 @@ struct OutgoingDrawing: Sendable {
 }
 
 /// What the two halves of a receipt wait for.
-package struct StoredTokens: Hashable, Sendable {
+package struct StoredTokens: Equatable, Sendable {
     package var accepted: ClientToken?
     package var stored: ClientToken?
 

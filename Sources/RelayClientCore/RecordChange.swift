@@ -1,5 +1,5 @@
 /// One change of a board: a record, or the removal of one. Many of them go together with `send(changes:to:)`. [BL11]
-public struct RecordChange: Hashable, Sendable {
+public struct RecordChange: Equatable, Sendable {
     /// 1…64 bytes of ASCII, as names are.
     public var key: String
     /// 1 byte or more; `nil`: the key has no record any more.

@@ -4,7 +4,7 @@ import RelayWire
 ///
 /// Tell errors apart by `code`: the relay's codes are in `docs/protocol.md`, the client's own (900 and up, never on
 /// the wire) stand below. `text` is for people.
-public struct RelayError: Error, Hashable, Sendable {
+public struct RelayError: Error, Equatable, Sendable {
     /// What went wrong, for programs: compare codes, never texts.
     public var code: ErrorCode
     /// One sentence for people.

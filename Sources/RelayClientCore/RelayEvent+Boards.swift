@@ -5,7 +5,7 @@ import RelayWire
 /// Each is a message like any other, with the same place in the order; they come together so that an app can draw
 /// thousands at once. While a board is read there are at most 256, and no more once their payloads have 512 KiB. Of a change set that
 /// comes while the subscription is live there are all [BL11]: draw them as one.
-public struct BoardBatch: Hashable, Sendable {
+public struct BoardBatch: Equatable, Sendable {
     /// Name of the message channel.
     public var channel: String
     /// In the order of their offsets.
@@ -15,7 +15,7 @@ public struct BoardBatch: Hashable, Sendable {
 }
 
 /// All records of a board were removed. [BL6]
-public struct BoardCleared: Hashable, Sendable {
+public struct BoardCleared: Equatable, Sendable {
     /// Name of the message channel.
     public var channel: String
     /// Its place among the channel's messages: records below it are gone.
@@ -27,7 +27,7 @@ public struct BoardCleared: Hashable, Sendable {
 }
 
 /// What `clear` or `undoClear` did, durably. [BL6]
-public struct BoardClearing: Hashable, Sendable {
+public struct BoardClearing: Equatable, Sendable {
     /// Its place among the channel's messages.
     public var offset: UInt64
     /// Records that the `clear` took away, however many come back.

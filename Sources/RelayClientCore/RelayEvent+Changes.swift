@@ -5,9 +5,9 @@ import RelayWire
 ///
 /// Replaying the changes from a `snapshot` on gives the picture. Telling something already known is allowed:
 /// `joined` of a known user replaces, `left` of an unknown one means nothing.
-public struct PresenceChange: Hashable, Sendable {
+public struct PresenceChange: Equatable, Sendable {
     /// What happened, and to whom.
-    public enum Kind: Hashable, Sendable {
+    public enum Kind: Equatable, Sendable {
         /// The whole picture, oneself included, in order of user id: at most 100 members of `total`; the others are
         /// read with `presence(of:).users(after:limit:)`.
         case snapshot(members: [Member], total: Int)
@@ -30,9 +30,9 @@ public struct PresenceChange: Hashable, Sendable {
 }
 
 /// A change in who publishes what in a stream channel.
-public struct TopicsChange: Hashable, Sendable {
+public struct TopicsChange: Equatable, Sendable {
     /// What the list of publishers means.
-    public enum Kind: Hashable, Sendable {
+    public enum Kind: Equatable, Sendable {
         /// The whole picture. The rest of a long one follows as `joined`.
         case snapshot
         case joined
@@ -40,7 +40,7 @@ public struct TopicsChange: Hashable, Sendable {
     }
 
     /// One publisher's stay in one topic.
-    public struct Publisher: Hashable, Sendable {
+    public struct Publisher: Equatable, Sendable {
         /// Name of the topic.
         public var topic: String
         /// Id of the publisher.
@@ -60,9 +60,9 @@ public struct TopicsChange: Hashable, Sendable {
 }
 
 /// Packets of others that this client will not receive. None is lost without being in one of these.
-public struct PacketsLost: Hashable, Sendable {
+public struct PacketsLost: Equatable, Sendable {
     /// Why they will not come.
-    public enum Reason: Hashable, Sendable {
+    public enum Reason: Equatable, Sendable {
         /// This client's link took less than was sent to it.
         case slowReader
         /// They became too old before this client's link could take them.
@@ -78,7 +78,7 @@ public struct PacketsLost: Hashable, Sendable {
     }
 
     /// Sequences of one flow, both ends included.
-    public struct Entry: Hashable, Sendable {
+    public struct Entry: Equatable, Sendable {
         /// The publisher's stay in the topic, as in `Packet.flow`.
         public var flow: UInt32
         /// Name of the stream channel.
@@ -102,9 +102,9 @@ public struct PacketsLost: Hashable, Sendable {
 }
 
 /// Own packets that were not passed on, counted.
-public struct PacketsDropped: Hashable, Sendable {
+public struct PacketsDropped: Equatable, Sendable {
     /// Why they were not passed on.
-    public enum Reason: Hashable, Sendable {
+    public enum Reason: Equatable, Sendable {
         /// The relay: more than its rate. The client's own pacing leaves this to users with several clients, and to
         /// networks that hold packets back for long.
         case overRate
@@ -127,9 +127,9 @@ public struct PacketsDropped: Hashable, Sendable {
 }
 
 /// Messages of others that this client will not receive.
-public struct MessagesMissed: Hashable, Sendable {
+public struct MessagesMissed: Equatable, Sendable {
     /// How much is missing.
-    public enum Extent: Hashable, Sendable {
+    public enum Extent: Equatable, Sendable {
         /// Messages with offsets in this range of `epoch`, both ends included, as far as there are any: offsets may have holes.
         case range(OffsetRange)
         /// The channel's numbering is another one: what was seen says nothing about it.
@@ -145,7 +145,7 @@ public struct MessagesMissed: Hashable, Sendable {
 }
 
 /// A message channel whose kept messages have all come, after `subscribe` with `since` or after a break.
-public struct CaughtUpChannel: Hashable, Sendable {
+public struct CaughtUpChannel: Equatable, Sendable {
     /// Name of the message channel.
     public var channel: String
     /// Offset of the newest message.
@@ -153,7 +153,7 @@ public struct CaughtUpChannel: Hashable, Sendable {
 }
 
 /// Kept messages of a channel, as many as one answer holds.
-public struct HistoryPage: Hashable, Sendable {
+public struct HistoryPage: Equatable, Sendable {
     /// In the order in which they were asked for.
     public var messages: [Message]
     /// The channel's numbering; `nil` when there is no such channel.
@@ -167,9 +167,9 @@ public struct HistoryPage: Hashable, Sendable {
 }
 
 /// Something that no call waits for was refused by the relay.
-public struct Refusal: Hashable, Sendable {
+public struct Refusal: Equatable, Sendable {
     /// What was refused.
-    public enum Subject: Hashable, Sendable {
+    public enum Subject: Equatable, Sendable {
         /// A packet that this client sent, or the topic of its packets, when the right to publish there has ended.
         case packet
         /// Subscribing or joining a channel again after a break, or staying in it when the right to has ended: this client is no longer

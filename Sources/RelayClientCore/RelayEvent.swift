@@ -1,7 +1,7 @@
 import RelayWire
 
 /// What a client's one sequence of events carries, over all channels and both lanes in the relay's order.
-public enum RelayEvent: Hashable, Sendable {
+public enum RelayEvent: Equatable, Sendable {
     /// A message of a subscribed message channel.
     case message(Message)
     /// Records of a board, many at a time, while a channel catches up from the beginning or after a reset.
@@ -41,7 +41,7 @@ public enum RelayEvent: Hashable, Sendable {
 }
 
 /// What a message or packet carries; text is well-formed UTF-8.
-public enum Payload: Hashable, Sendable {
+public enum Payload: Equatable, Sendable {
     /// Text, well-formed UTF-8 on the wire.
     case text(String)
     /// Bytes as they are.
@@ -95,7 +95,7 @@ func checkedText(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> String {
 }
 
 /// A message of a message channel.
-public struct Message: Hashable, Sendable {
+public struct Message: Equatable, Sendable {
     /// Name of the message channel.
     public var channel: String
     /// Id of the user who published it.
@@ -122,7 +122,7 @@ public struct Message: Hashable, Sendable {
 }
 
 /// Which part of a drawing a message of the history is; its payload is bytes.
-public struct MessagePart: Hashable, Sendable {
+public struct MessagePart: Equatable, Sendable {
     /// From 1; 0 says that no more parts of the drawing will come, and it is not whole.
     public var number: UInt16
     /// How many parts the drawing has.
@@ -132,7 +132,7 @@ public struct MessagePart: Hashable, Sendable {
 }
 
 /// A packet of a stream channel's topic.
-public struct Packet: Hashable, Sendable {
+public struct Packet: Equatable, Sendable {
     /// Name of the stream channel.
     public var channel: String
     /// Name of the topic.
@@ -154,7 +154,7 @@ public struct Packet: Hashable, Sendable {
 }
 
 /// A message to one user.
-public struct DirectMessage: Hashable, Sendable {
+public struct DirectMessage: Equatable, Sendable {
     /// Id of the user who sent it.
     public var sender: String
     /// The relay's wall clock at acceptance, in milliseconds since 1970.

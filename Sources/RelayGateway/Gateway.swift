@@ -7,7 +7,7 @@
 ///        │                                          └──last answer──► ended
 ///        └──upgrade──► webSocket ──close, failure──► closing ──► ended
 package struct Gateway: Sendable {
-    package enum Action: Hashable, Sendable {
+    package enum Action: Equatable, Sendable {
         /// Write this; then call `responseWritten`, or end the connection if it was the last.
         case respond(Answer)
         /// A dynamic path was asked for: call `answer`, now or later.
@@ -25,7 +25,7 @@ package struct Gateway: Sendable {
     }
 
     /// Why a WebSocket ended.
-    package enum Cause: Hashable, Sendable {
+    package enum Cause: Equatable, Sendable {
         /// The client said so, with these words perhaps.
         case peer(WebSocketClose?)
         /// The client broke a rule.
@@ -33,7 +33,7 @@ package struct Gateway: Sendable {
     }
 
     /// An answer as bytes: the body is the file's own array, shared and not copied.
-    package struct Answer: Hashable, Sendable {
+    package struct Answer: Equatable, Sendable {
         package var status: HTTPStatus
         package var head: [UInt8]
         package var body: [UInt8]
@@ -43,7 +43,7 @@ package struct Gateway: Sendable {
     }
 
     /// What the shell's timer is for.
-    package enum Waiting: Hashable, Sendable {
+    package enum Waiting: Equatable, Sendable {
         /// A head has begun: `GatewayLimits.headMilliseconds` from its first byte. [HT3]
         case head
         /// The next request, which may never come.

@@ -1,7 +1,7 @@
 import RelayPrimitives
 
 /// A file that is part of the program. There are no others: no path leads to a folder.
-package struct EmbeddedFile: Hashable, Sendable {
+package struct EmbeddedFile: Equatable, Sendable {
     /// As in the address, `/` first, decoded.
     package let path: String
     package let mediaType: String
@@ -24,7 +24,7 @@ package struct EmbeddedFile: Hashable, Sendable {
 /// change reach those that are open.
 package struct Site: Sendable {
     /// What a path leads to.
-    package enum Route: Hashable, Sendable {
+    package enum Route: Equatable, Sendable {
         case file(EmbeddedFile)
         /// Answered by the caller, each time.
         case dynamic
@@ -42,7 +42,7 @@ package struct Site: Sendable {
     package var sockets = Sockets.relay
 
     /// What is understood on a WebSocket.
-    package enum Sockets: Hashable, Sendable {
+    package enum Sockets: Equatable, Sendable {
         case relay
         /// For tests.
         case echo(messageBytesMax: Int)

@@ -17,7 +17,7 @@ package final class ChildProcess: @unchecked Sendable {
     private let ended = DispatchGroup()
 
     /// How it ended: by itself, or by a signal.
-    package enum End: Sendable, Hashable {
+    package enum End: Sendable, Equatable {
         case exited(Int32)
         case signalled(Int32)
     }

@@ -293,7 +293,7 @@ package final class Folder {
 }
 
 /// What did not work, on which file, and why.
-package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
+package struct FileFailure: Error, Equatable, Sendable, CustomStringConvertible {
     package var operation: String
     package var path: String
     /// The system's `errno`.

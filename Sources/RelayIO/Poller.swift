@@ -1,5 +1,5 @@
 /// What a `Poller` is to tell of a descriptor.
-package struct Interest: OptionSet, Sendable, Hashable {
+package struct Interest: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -10,7 +10,7 @@ package struct Interest: OptionSet, Sendable, Hashable {
 }
 
 /// One descriptor that is ready.
-package struct Readied: Sendable, Hashable {
+package struct Readied: Sendable, Equatable {
     /// As given to `Poller.add`.
     package var token: UInt32
     /// A peer that hung up is readable, whatever was asked for: reading tells.

@@ -1,7 +1,7 @@
 /// Where a relay listens: `relay://host:7420`.
 ///
 /// `tcp`, `http`, `ws` and no scheme at all mean the same port; an IPv6 address stands in brackets.
-public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
+public struct RelayAddress: Equatable, Sendable, CustomStringConvertible {
     /// A name, an IPv4 address, or an IPv6 address without brackets.
     public var host: String
     /// 1…65,535.

@@ -1,12 +1,12 @@
 /// One file of a data folder, or one that should be there: what a check says of it.
-package struct FolderFinding: Hashable, Sendable {
+package struct FolderFinding: Equatable, Sendable {
     package enum Kind: String, Hashable, Sendable {
         case segment, anchor, board, key
         /// Bytes that a start has kept aside.
         case quarantine
     }
 
-    package enum State: String, Hashable, Sendable {
+    package enum State: String, Equatable, Sendable {
         case whole, damaged, missing
         /// The next start removes it: what it holds stands elsewhere, or was given up or removed.
         case unused

@@ -4,7 +4,7 @@
 // entries, and some of the old segments; the owner asks again then, because it has kept a note of it in an entry of its own.
 
 /// How an erasure stands.
-package enum JournalErasure: Hashable, Sendable {
+package enum JournalErasure: Equatable, Sendable {
     /// Nothing is to be erased, or all of it is.
     case none
     /// All segments with this number and below are to go.

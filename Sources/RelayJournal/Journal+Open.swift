@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 // Opening: read everything, judge, and only then change anything.
 //
 // The chain of segments is followed from the newest backwards, as each header names the one before it. What is not on
@@ -182,13 +184,13 @@ struct Opening {
 
     mutating func readHeaders() throws(JournalError) {
         let names = try storing { () throws(StorageError) in try storage.list() }
-        strays = names.filter(JournalFile.isDraft).sorted()
+        strays = names.filter(JournalFile.isDraft).inOrder()
         if names.contains(JournalAnchor.file) {
             anchor = try JournalAnchor.read(
                 try storing { () throws(StorageError) in try storage.read(JournalAnchor.file, at: 0, count: JournalAnchor.byteCount + 1) })
             isAnchorDamaged = anchor == nil
         }
-        for number in names.compactMap(JournalFile.number).sorted() {
+        for number in names.compactMap(JournalFile.number).inOrder() {
             let file = JournalFile.segment(number)
             let (size, head) = try storing { () throws(StorageError) in
                 (try storage.size(of: file), try storage.read(file, at: 0, count: SegmentHeader.byteCount))

@@ -10,7 +10,7 @@
 /// it never names what is not there yet, or what was meant to go.
 ///
 /// In every version to come the magic, the version and the CRC over the first 52 bytes stay where they are.
-struct JournalAnchor: Hashable {
+struct JournalAnchor: Equatable {
     static let file = "journal.anchor"
     static let byteCount = 56
     static let versionSupported: UInt32 = 1

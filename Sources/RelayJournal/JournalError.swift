@@ -1,5 +1,5 @@
 /// Why a journal cannot be opened, or does not take anything.
-package enum JournalError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum JournalError: Error, Equatable, Sendable, CustomStringConvertible {
     case storage(StorageError)
     /// Written by a later version of this program. Nothing was touched.
     case newerFormat(file: String, found: UInt32, supported: UInt32)

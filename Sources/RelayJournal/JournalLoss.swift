@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 // What a journal should have and has not: then it is not opened, and nothing in its folder is touched.
 
 extension Opening {
@@ -9,7 +11,7 @@ extension Opening {
             let isThere = found.contains { $0.number == number && $0.size >= SegmentHeader.byteCount }
             if !isThere { missing.append(JournalFile.segment(number)) }
         }
-        missing = Set(missing).sorted()
+        missing = Set(missing).inOrder()
     }
 
     /// Why the journal is not all that was durable, if so.
@@ -24,7 +26,7 @@ extension Opening {
     ///
     /// What a checkpoint covers is in the journal by its word. What stands behind, and files that no checkpoint names, are read.
     private func boardAhead(of lastSequence: UInt64) throws(StorageError) -> JournalError? {
-        for file in try storage.list().sorted() {
+        for file in try storage.list().inOrder() {
             guard let (board, generation) = BoardFile.parse(file) else { continue }
             let covered = checkpoint(of: board).flatMap { $0.generation == generation ? $0.length : nil }
             var reader = BoardFileReader(

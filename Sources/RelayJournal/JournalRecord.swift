@@ -1,5 +1,5 @@
 /// One atomic change: after a crash all of its entries are there, or none.
-package struct JournalRecord: Hashable, Sendable {
+package struct JournalRecord: Equatable, Sendable {
     /// Rises from record to record, gaps allowed.
     package var sequence: UInt64
     package var entries: [JournalEntry]

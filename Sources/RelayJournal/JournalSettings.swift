@@ -1,4 +1,4 @@
-package struct JournalSettings: Hashable, Sendable {
+package struct JournalSettings: Equatable, Sendable {
     /// A segment is closed when one more batch would make it longer. A longer batch gets a segment to itself.
     package var segmentBytes = 64 * 1024 * 1024
     /// Stands before every record of a journal made anew, and is told nobody: a reader that has lost its place looks
@@ -9,7 +9,7 @@ package struct JournalSettings: Hashable, Sendable {
 }
 
 /// What a journal has done since it was opened.
-package struct JournalCounters: Hashable, Sendable {
+package struct JournalCounters: Equatable, Sendable {
     package var writes = 0
     /// Of files; those of the folder not counted.
     package var fsyncs = 0
@@ -26,7 +26,7 @@ package struct JournalCounters: Hashable, Sendable {
 }
 
 /// How large a journal is.
-package struct JournalSize: Hashable, Sendable {
+package struct JournalSize: Equatable, Sendable {
     package var segments = 0
     /// Of all segments, as far as they are sound.
     package var bytes = 0
@@ -36,8 +36,8 @@ package struct JournalSize: Hashable, Sendable {
 }
 
 /// What was found at opening.
-package struct JournalReport: Hashable, Sendable {
-    package struct Damage: Hashable, Sendable {
+package struct JournalReport: Equatable, Sendable {
+    package struct Damage: Equatable, Sendable {
         package var file: String
         package var offset: Int
         package var byteCount: Int

@@ -30,7 +30,7 @@ extension JournalStorage {
 }
 
 /// A call on files that did not work.
-package struct StorageError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible {
     package enum Operation: String, Hashable, Sendable, CaseIterable {
         case list, create, write, sync, syncFolder, truncate, rename, remove, size, read
     }

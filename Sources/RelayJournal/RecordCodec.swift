@@ -8,7 +8,7 @@
 ///     key length u16, value length u32 (2³²−1: the key is taken away), key, value
 ///
 /// A record is whole or not there: it is what makes a change atomic.
-struct RecordHead: Hashable {
+struct RecordHead: Equatable {
     static let byteCount = 22
     static let entryHeadBytes = 6
     static let keyBytesMax = 512

@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 /// What can be saved of a data folder that no relay has: read as at a start, but nothing in it is changed, and nothing refused.
 package struct Salvage {
     let storage: any JournalStorage
@@ -23,7 +25,7 @@ package struct Salvage {
         entries = opening.entries.filter { !BoardChange.isBoardEntry($0.key) }
         findings += segments()
         findings += try anchor()
-        let files = try opening.storing { () throws(StorageError) in try storage.list() }.sorted()
+        let files = try opening.storing { () throws(StorageError) in try storage.list() }.inOrder()
         try findBoards(files)
         for file in files where file.hasPrefix("quarantine-") {
             findings.append(FolderFinding(.quarantine, file, .whole, bytes: try size(of: file)))
@@ -57,7 +59,7 @@ package struct Salvage {
         }
         let files = Set(findings.map(\.file))
         findings += opening.missing.filter { !files.contains($0) }.map { FolderFinding(.segment, $0, .missing) }
-        return findings.sorted { $0.file < $1.file }
+        return findings.inOrder { $0.file < $1.file }
     }
 
     private func anchor() throws(JournalError) -> [FolderFinding] {
@@ -68,7 +70,7 @@ package struct Salvage {
 }
 
 /// What a salvage has written.
-package struct SalvageReport: Hashable, Sendable {
+package struct SalvageReport: Equatable, Sendable {
     /// Keys, but for boards.
     package var entries = 0
     /// In order of their ids.

@@ -9,7 +9,7 @@
 /// *Last sequence*: of the last record in all segments before; it outlives their removal.
 ///
 /// In every version to come the magic, the version and the CRC over the first 60 bytes stay where they are.
-struct SegmentHeader: Hashable {
+struct SegmentHeader: Equatable {
     static let byteCount = 64
     static let versionSupported: UInt32 = 1
     /// "brjournl"
@@ -22,7 +22,7 @@ struct SegmentHeader: Hashable {
     var oldest: UInt64
     var lastSequence: UInt64
 
-    enum Reading: Hashable { case header(SegmentHeader), newer(UInt32), damaged }
+    enum Reading: Equatable { case header(SegmentHeader), newer(UInt32), damaged }
 
     func encoded() -> [UInt8] {
         var bytes: [UInt8] = []

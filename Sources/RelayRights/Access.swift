@@ -1,7 +1,7 @@
 import RelayWire
 
 /// What a session may do, and until when: its role on every channel, and grants for some.
-public struct Access: Hashable, Sendable {
+public struct Access: Equatable, Sendable {
     /// What it is everywhere; `nil` if only the grants count.
     public let role: Role?
     /// What it may do besides.

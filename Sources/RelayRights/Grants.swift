@@ -1,9 +1,9 @@
 import RelayWire
 
 /// Rights by channel: what a token gives beyond its role.
-public struct Grants: Hashable, Sendable {
+public struct Grants: Equatable, Sendable {
     /// Rights on all channels that match a pattern.
-    public struct Entry: Hashable, Sendable {
+    public struct Entry: Equatable, Sendable {
         /// The channels.
         public let pattern: ChannelPattern
         /// What may be done on them.

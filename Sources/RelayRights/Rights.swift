@@ -1,5 +1,5 @@
 /// What may be done on a channel. Each right has a word, by which tokens name it; `docs/security.md` has the table.
-public struct Rights: OptionSet, Hashable, Sendable {
+public struct Rights: OptionSet, Sendable {
     public let rawValue: UInt16
 
     public init(rawValue: UInt16) { self.rawValue = rawValue }

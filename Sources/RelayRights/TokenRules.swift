@@ -104,7 +104,7 @@ public struct TokenRules: Sendable {
 }
 
 /// What a token that was found good is good for.
-package struct CheckedToken: Hashable, Sendable {
+package struct CheckedToken: Equatable, Sendable {
     /// Whom it lets in.
     package let subject: Name
     /// What it lets them do; ends with the token.

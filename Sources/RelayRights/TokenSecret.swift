@@ -34,7 +34,7 @@ public struct TokenSecret: Sendable, CustomStringConvertible, CustomDebugStringC
 }
 
 /// Secrets and rules for tokens that cannot be meant: a mistake of whoever sets up the relay.
-public enum TokenSetupError: Error, Hashable, CustomStringConvertible {
+public enum TokenSetupError: Error, Equatable, CustomStringConvertible {
     /// A secret that is too short or too long.
     case secretBytes(actual: Int)
     /// An id that is empty or too long.

@@ -4,9 +4,9 @@ package import RelayPrimitives
 ///
 /// At once while writes are few, or large: latency is best. With many small ones, a tick gathers what comes within it, and each reader
 /// costs one write per tick instead of one per frame.
-public struct FlushPolicy: Sendable, Hashable {
+public struct FlushPolicy: Sendable, Equatable {
     /// How long queued bytes may wait to be sent together.
-    public enum Mode: Sendable, Hashable {
+    public enum Mode: Sendable, Equatable {
         /// At once, always.
         case immediate
         /// Every so many milliseconds, 1…100.
@@ -20,14 +20,14 @@ public struct FlushPolicy: Sendable, Hashable {
     private var window: Window?
 
     /// What happened since a moment.
-    private struct Window: Hashable {
+    private struct Window: Equatable {
         let start: Instant
         var writes = Writes()
         var busy = Duration.zero
     }
 
     /// Sockets written to.
-    package struct Writes: Hashable, Sendable {
+    package struct Writes: Equatable, Sendable {
         package private(set) var count = 0
         /// Those of fewer bytes than make a write worth it.
         package private(set) var small = 0

@@ -17,7 +17,7 @@ public final class RelayServer: Sendable {
     public typealias Address = RelayAddress
 
     /// Where what outlives a restart is kept.
-    public enum Storage: Sendable, Hashable {
+    public enum Storage: Sendable, Equatable {
         /// Nowhere: all is gone with the relay.
         case inMemory
         /// In a folder, which is made if there is none, for this user alone. No other relay may have it: it is locked.
@@ -281,7 +281,7 @@ public final class RelayServer: Sendable {
 }
 
 /// Why a relay did not start.
-public struct RelayServerError: Error, CustomStringConvertible, Sendable, Hashable {
+public struct RelayServerError: Error, CustomStringConvertible, Sendable, Equatable {
     /// One sentence for people, with the address or path it is about.
     public var text: String
     public var description: String { text }

@@ -1,7 +1,7 @@
 // What a session may, and its changes. Field by field in `docs/protocol.md`. [AC4, AC7, AC8]
 
 /// In `welcome` and in the answer to `renew`. [AC4]
-package struct AccessBody: JSONObject, Hashable, Sendable {
+package struct AccessBody: JSONObject, Equatable, Sendable {
     /// `reader`, `editor` or `moderator`: rights in every channel.
     package internal(set) var role: String?
     /// Names of rights by channel pattern.

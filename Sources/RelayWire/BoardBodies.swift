@@ -118,7 +118,7 @@ package struct PageRequest: JSONObject {
 }
 
 /// One board of the relay.
-public struct BoardInfo: JSONObject, Hashable, Sendable {
+public struct BoardInfo: JSONObject, Equatable, Sendable {
     /// Name of its message channel.
     public var channel = Name.unread
     /// Drawings and other records on it.

@@ -165,7 +165,7 @@ package struct SubscribeAnswer: JSONObject {
 }
 
 /// Where a reader of a message channel stands: the numbering's identity and the last offset it has seen. [CH6]
-public struct ChannelPosition: JSONObject, Hashable, Sendable {
+public struct ChannelPosition: JSONObject, Equatable, Sendable {
     /// The numbering that `offset` belongs to.
     public var epoch = Epoch()
     /// The last offset that was seen.
@@ -183,7 +183,7 @@ public struct ChannelPosition: JSONObject, Hashable, Sendable {
 }
 
 /// Where a subscription begins, if not now. [CH6]
-public enum Since: JSONElement, Hashable, Sendable {
+public enum Since: JSONElement, Equatable, Sendable {
     /// With the oldest message that is kept.
     case beginning
     /// Behind the last message that was seen.
@@ -421,7 +421,7 @@ public struct Epoch: JSONObject, Hashable, Sendable {
 }
 
 /// Offsets from `from` to `to`, both included.
-public struct OffsetRange: JSONObject, Hashable, Sendable {
+public struct OffsetRange: JSONObject, Equatable, Sendable {
     /// The first.
     public var from: UInt64 = 0
     /// The last.

@@ -170,7 +170,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public var name: String { Self.all.first { $0.code == self }?.name ?? "code \(rawValue)" }
 
     /// Whether asking again may help. [ER5]
-    public enum Retry: String, Hashable, Sendable {
+    public enum Retry: String, Equatable, Sendable {
         /// At once, under a new id or number.
         case now
         /// After `retryAfter`, without it after a growing pause.

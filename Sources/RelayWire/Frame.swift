@@ -6,7 +6,7 @@
 ///     +--------+--------+--------+--------+--------+--------+
 ///
 /// `length` counts what follows it: type, flags and body. [FR1]
-package struct FrameHead: Hashable, Sendable {
+package struct FrameHead: Equatable, Sendable {
     package var type: UInt8
     package var flags: UInt8
     package var bodyBytes: Int
@@ -22,7 +22,7 @@ package struct FrameHead: Hashable, Sendable {
     package var frameBytes: Int { Limits.frameHeadBytes + bodyBytes }
 
     /// What the front of a buffer holds.
-    package enum Reading: Hashable, Sendable {
+    package enum Reading: Equatable, Sendable {
         /// Not yet the six bytes of a head.
         case incomplete
         case head(FrameHead)
@@ -49,7 +49,7 @@ package struct FrameHead: Hashable, Sendable {
 }
 
 /// A whole frame as bytes of its own: for clients, tests and everything that is not the hub's hot path.
-package struct Frame: Hashable, Sendable {
+package struct Frame: Equatable, Sendable {
     package var type: UInt8
     package var flags: UInt8
     package var body: [UInt8]

@@ -110,7 +110,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
 }
 
 /// The flags byte of a hot frame. Bits that a type does not define are zero. [FR4]
-package struct FrameFlags: OptionSet, Sendable, Hashable {
+package struct FrameFlags: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -139,7 +139,7 @@ package struct FrameFlags: OptionSet, Sendable, Hashable {
 }
 
 /// A channel is a kind and a name; one name may be two channels. [CH1]
-public enum ChannelKind: String, JSONElement, Sendable, Hashable, CaseIterable, Comparable {
+public enum ChannelKind: String, JSONElement, Sendable, Equatable, CaseIterable, Comparable {
     case message, stream
 
     public static func < (left: Self, right: Self) -> Bool { left == .message && right == .stream }

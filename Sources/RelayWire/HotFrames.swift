@@ -263,7 +263,7 @@ package struct HistoryItemFrame {
 }
 
 /// Packets of one flow that a session will never receive, both ends included. [DL6]
-package struct LostRange: Hashable, Sendable {
+package struct LostRange: Equatable, Sendable {
     package var flow: UInt32
     package var first: UInt32
     package var last: UInt32

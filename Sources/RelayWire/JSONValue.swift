@@ -1,5 +1,5 @@
 /// JSON as a tree: what is read without a type of its own, and what commands print.
-package enum JSONValue: Sendable, Hashable {
+package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
     case integer(Int)
@@ -75,7 +75,7 @@ package enum JSONValue: Sendable, Hashable {
 }
 
 /// A key and its value.
-package struct JSONMember: Sendable, Hashable {
+package struct JSONMember: Sendable, Equatable {
     package var key: String
     package var value: JSONValue
 

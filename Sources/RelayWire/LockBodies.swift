@@ -121,7 +121,7 @@ package struct LocksAnswer: JSONObject {
 }
 
 /// A lock of a channel.
-public struct LockDetail: JSONObject, Hashable, Sendable {
+public struct LockDetail: JSONObject, Equatable, Sendable {
     /// Its name.
     public var lock = Name.unread
     /// How long it outlives its owner's last connection, in milliseconds.

@@ -113,7 +113,7 @@ package struct WriteMetadataRequest: JSONObject {
 
 /// `removeMetadata`; without `items` everything goes.
 package struct RemoveMetadataRequest: JSONObject {
-    package struct Item: JSONObject, Hashable, Sendable {
+    package struct Item: JSONObject, Equatable, Sendable {
         package internal(set) var key = Name.unread
         package internal(set) var revision: UInt64?
 

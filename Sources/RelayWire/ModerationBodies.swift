@@ -149,7 +149,7 @@ package struct BanUserRequest: JSONObject {
 }
 
 /// A user who may not come in.
-public struct BanInfo: JSONObject, Hashable, Sendable {
+public struct BanInfo: JSONObject, Equatable, Sendable {
     /// Id of the user; the client that used it last is banned with it.
     public var user = Name.unread
     /// Id of the moderator who did it.

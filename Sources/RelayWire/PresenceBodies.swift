@@ -1,7 +1,7 @@
 // JSON bodies about who is here, and with which states. [PR2–PR8]
 
 /// One user in a presence snapshot, event or page.
-public struct Member: JSONObject, Hashable, Sendable {
+public struct Member: JSONObject, Equatable, Sendable {
     /// Id of the user.
     public var user = Name.unread
     /// What it says about itself in the channel: a display name, a tool.

@@ -1,6 +1,6 @@
 /// The limits that a relay is configured with and tells each client in `welcome`, with their defaults. `serve` has options for some.
 /// Sizes are in bytes, rates per second. [SE6]
-public struct ServerLimits: JSONObject, Hashable, Sendable {
+public struct ServerLimits: JSONObject, Equatable, Sendable {
     /// Payload and custom type of a message, in bytes. [MS2]
     public var messageBytesMax = 32_768
     /// Payload and custom type of a drawing that is sent in parts, in bytes. [BL8]

@@ -235,7 +235,7 @@ package struct EmptyAnswer: JSONObject {
 }
 
 /// Body of `closing`, and `lastEnd` of `welcome`: why a connection ended. [ER2]
-package struct CloseNotice: JSONObject, Hashable, Sendable {
+package struct CloseNotice: JSONObject, Equatable, Sendable {
     package internal(set) var code: ErrorCode = .badRequest
     package internal(set) var name = ""
     package internal(set) var text = ""
@@ -260,7 +260,7 @@ package struct CloseNotice: JSONObject, Hashable, Sendable {
 }
 
 /// Body of `error`. [ER1]
-package struct ErrorBody: JSONObject, Hashable, Sendable, Error {
+package struct ErrorBody: JSONObject, Equatable, Sendable, Error {
     /// The request that is refused.
     package internal(set) var id: UInt32?
     /// The publish or direct message that is refused.

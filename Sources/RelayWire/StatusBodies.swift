@@ -1,9 +1,9 @@
 /// What a moderator sees of a relay at one moment. [AC16]
 ///
 /// Rates are differences of two of these: the relay keeps none.
-public struct RelayStatus: JSONObject, Hashable, Sendable {
+public struct RelayStatus: JSONObject, Equatable, Sendable {
     /// Sessions of the relay.
-    public struct Sessions: JSONObject, Hashable, Sendable {
+    public struct Sessions: JSONObject, Equatable, Sendable {
         /// With a connection.
         public var present = 0
         /// Without one, and still there for others.
@@ -20,7 +20,7 @@ public struct RelayStatus: JSONObject, Hashable, Sendable {
     }
 
     /// Channels of the relay.
-    public struct Channels: JSONObject, Hashable, Sendable {
+    public struct Channels: JSONObject, Equatable, Sendable {
         /// Of the kind for messages.
         public var message = 0
         /// Of the kind for packets.
@@ -37,7 +37,7 @@ public struct RelayStatus: JSONObject, Hashable, Sendable {
     }
 
     /// What has happened since the relay started. Each only grows.
-    public struct Counters: JSONObject, Hashable, Sendable {
+    public struct Counters: JSONObject, Equatable, Sendable {
         /// Messages that got an offset.
         public var messagesAccepted: UInt64 = 0
         /// Messages put into readers' queues.
@@ -88,7 +88,7 @@ public struct RelayStatus: JSONObject, Hashable, Sendable {
     }
 
     /// A device of a user with a session.
-    public struct User: JSONObject, Hashable, Sendable {
+    public struct User: JSONObject, Equatable, Sendable {
         /// Id of the user.
         public var user = Name.unread
         /// Which of the user's: 16 hexadecimal digits.
@@ -130,7 +130,7 @@ public struct RelayStatus: JSONObject, Hashable, Sendable {
     }
 
     /// An address, and what it makes the relay hold.
-    public struct Address: JSONObject, Hashable, Sendable {
+    public struct Address: JSONObject, Equatable, Sendable {
         /// An IPv4 address, the first 64 bits of an IPv6 address as `2001:db8:0:7::/64`, or `this machine`.
         public var address = ""
         /// Sessions that came from it.

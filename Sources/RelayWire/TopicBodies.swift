@@ -1,7 +1,7 @@
 // JSON bodies about topics and flows. [ST3–ST11, RT4]
 
 /// How urgent a topic's packets are: the lowest are shed first. [ST3]
-public enum TopicPriority: String, JSONElement, Hashable, Sendable, CaseIterable {
+public enum TopicPriority: String, JSONElement, Equatable, Sendable, CaseIterable {
     case highest, high, normal, low
 
     /// 0 is shed first.
@@ -16,7 +16,7 @@ public enum TopicPriority: String, JSONElement, Hashable, Sendable, CaseIterable
 }
 
 /// What a topic's publisher asks of the order of its packets. Unordered is a permission, not a demand. [ST3]
-public enum TopicQoS: String, JSONElement, Hashable, Sendable {
+public enum TopicQoS: String, JSONElement, Equatable, Sendable {
     case ordered, unordered
 }
 

@@ -83,6 +83,77 @@ struct BoardSVGTests {
                 """)
     }
 
+    @Test("a note that wraps, a protected text and an image, in an exact document")
+    func notes() throws {
+        let note = BoardText(
+            id: try ElementID("n"), z: 1, x: 1_000, y: 2_000, size: 1_200, text: "one two\nthree", width: 3_000,
+            paper: BoardColor(rgba: 0xFFF3_A380))
+        let image = try BoardImageTests.image()
+        let picture = Self.picture(
+            try image.record(), try note.record(),
+            try BoardText(id: ElementID("t"), z: 2, x: 0, y: 0, size: 1_200, text: "a b", width: 100, isLocked: true).record())
+        #expect((picture.texts, picture.images, picture.strokes) == (2, 1, 0))
+        #expect(
+            text(BoardSVG.document(picture)) == """
+                <svg xmlns="http://www.w3.org/2000/svg" viewBox="-10 -10 120 94">
+                <rect x="-10" y="-10" width="120" height="94" fill="#FFFFFF"/>
+                <g fill="none" stroke-linecap="round" stroke-linejoin="round">
+                <rect x="4" y="14" width="42" height="60" fill="#FFF3A3" fill-opacity="0.5"/>
+                <text xml:space="preserve" font-family="sans-serif" font-size="10" fill="#000000"><tspan x="10" y="29.6">one</tspan><tspan x="10" y="41.6">two</tspan><tspan x="10" y="53.6">thre</tspan><tspan x="10" y="65.6">e</tspan></text>
+                <text xml:space="preserve" font-family="sans-serif" font-size="10" fill="#000000"><tspan x="0" y="9.6">a</tspan><tspan x="0" y="21.6">b</tspan></text>
+                <image x="0" y="0" width="100" height="50" preserveAspectRatio="none" href="data:image/png;base64,\(text(Base64.encode(image.data)))"/>
+                </g>
+                </svg>
+
+                """)
+    }
+
+    @Test("a note grows with its lines, and is never lower than four")
+    func noteHeight() throws {
+        func height(_ words: String) throws -> String? {
+            let note = BoardText(id: try ElementID("n"), z: 1, x: 0, y: 0, size: 1_000, text: words, width: 5_000, paper: .black)
+            return try Self.parse(BoardSVG.document(Self.picture(try note.record()))).named("rect")[1].attributes["height"]
+        }
+        let words = [" ", "a\nb\nc\nd", "a\nb\nc\nd\ne", "aaaaaaaaa aaaaaaaaa a b c aaaaaaaaa aaaaaaaaa"]
+        #expect(try words.map(height) == ["50", "50", "60", "60"])
+    }
+
+    /// A letter of these is 6.2 or 10 px wide.
+    @Test(
+        "words wrap as the page says",
+        arguments: [
+            ("", 6_200, [""]), ("a", 100, ["a"]), ("ab cd", 3_100, ["ab cd"]), ("ab cd", 3_099, ["ab", "cd"]),
+            ("ab   cd", 3_000, ["ab", "cd"]), ("ab cd  ", 3_100, ["ab cd  "]), ("ab\n\ncd", 3_100, ["ab", "", "cd"]),
+            ("  ab", 2_480, ["  ab"]), ("  ab", 2_479, ["", "ab"]), ("   ", 100, ["   "]),
+            ("a bcdefgh i", 3_100, ["a", "bcdef", "gh i"]), ("abcdefgh", 620, ["a", "b", "c", "d", "e", "f", "g", "h"]),
+            ("ab\u{A0}cd", 2_480, ["ab\u{A0}c", "d"]), ("ab-cd", 1_860, ["ab-", "cd"]),
+            ("e\u{301}e\u{301}e\u{301}", 2_480, ["e\u{301}e\u{301}", "e\u{301}"]), ("e\u{301}e\u{301}", 100, ["e\u{301}", "e\u{301}"]),
+            ("\u{301}a", 100, ["\u{301}", "a"]), ("日本語", 2_000, ["日本", "語"]),
+            ("👩\u{200D}🚀👩🏽", 2_620, ["👩\u{200D}🚀", "👩🏽"]), ("☀\u{FE0F}☀", 1_000, ["☀\u{FE0F}", "☀"]),
+        ])
+    func wraps(words: String, width: Int, lines: [String]) throws {
+        let text = BoardText(id: try ElementID("n"), z: 1, x: 0, y: 0, size: 1_200, text: words.isEmpty ? " " : words, width: width)
+        #expect(TextShape.lines(text).map { Array($0.utf8) } == (words.isEmpty ? [" "] : lines).map { Array($0.utf8) })
+    }
+
+    @Test("whatever words wrap, no letter is lost, and no line is wider unless it is one letter")
+    func wrapsAnything() throws {
+        var dice = SplitMix64(seed: 5)
+        for _ in 0..<500 {
+            let letters = ["a", "b", " ", " ", "\n", "\u{301}", "日", "\u{200D}", "😀"]
+            let words = (0..<Int.random(in: 1...60, using: &dice)).map { _ in letters.randomElement(using: &dice)! }.joined()
+            let text = BoardText(
+                id: try ElementID("n"), z: 1, x: 0, y: 0, size: 1_200, text: words, width: .random(in: 100...8_000, using: &dice))
+            let lines = TextShape.lines(text)
+            let without: (String) -> [Unicode.Scalar] = { $0.unicodeScalars.filter { $0 != " " && $0 != "\n" } }
+            #expect(without(lines.joined()) == without(words))
+            for line in lines where line.unicodeScalars.last != " " && TextShape.width(text, [line]) > text.width! {
+                let joiners = line.unicodeScalars.count { $0 == "\u{200D}" }
+                #expect(line.unicodeScalars.count { $0 != "\u{301}" } <= 1 + 2 * joiners)
+            }
+        }
+    }
+
     @Test("whatever is in texts and titles, the document is XML and says the same")
     func escapes() throws {
         var dice = SplitMix64(seed: 11)

@@ -32,7 +32,7 @@ struct BoardVector: CustomTestStringConvertible, Sendable {
 struct VectorTests {
     @Test("there are rows of every kind and for every error but the one that needs a large file")
     func complete() {
-        #expect(Set(BoardVector.all.map(\.kind)) == ["stroke", "text", "title", "erase", "move", "points"])
+        #expect(Set(BoardVector.all.map(\.kind)) == ["stroke", "text", "image", "title", "erase", "move", "points"])
         #expect(
             Set(BoardVector.all.map(\.reader)) == [
                 "ok", "reads", "badJSON", "missingField", "wrongType", "outOfRange", "badValue", "unsupportedVersion",
@@ -84,7 +84,7 @@ struct VectorTests {
         let lines = page.split(separator: "\n").filter { $0.hasPrefix("    {") && !$0.contains("\"board\"") }.map {
             String($0.dropFirst(4))
         }
-        #expect(lines.count == 6)
+        #expect(lines.count == 9)
         for line in lines {
             let isVector = BoardVector.all.contains { $0.payload == line && $0.reader == "ok" }
             let isPacket = (try? PointPacket.decode(bytes(line)))?.first == 2

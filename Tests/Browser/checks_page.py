@@ -65,7 +65,8 @@ def weight(stage):
     until(lambda: "/page/svg-document.js" in page.ask(LOADED, True), "what can be wanted without a relay comes by itself", 10)
     paths = sorted({"/", *page.ask(LOADED, False)} - {"/ws"})
     assert len(paths) > 3, f"only {paths}"
-    late = {f"/page/{name}.js" for name in ("devices", "host", "invite", "qr", "svg-document", "words", "writing")}
+    late = {f"/page/{name}.js" for name in (
+        "devices", "explain", "host", "invite", "panels", "people", "qr", "svg-document", "tools/select", "words/later/en", "writing")}
     assert not late & set(paths), f"loaded before the first drawing: {late & set(paths)}"
     sizes = {}
     for path in paths:

@@ -19,7 +19,8 @@ PRESSURE = 0.6
 # Draws records on a canvas as the board layer's, where the window is, and compares the two.
 AT_ONCE = """const [records, done] = arguments
     ;(async () => {
-      const [{Records}, {drawElement}] = [await import('/page/records.js'), await import('/page/canvas.js')]
+      const [{Records}, {drawElement, loadKinds}] = [await import('/page/records.js'), await import('/page/kinds/index.js')]
+      await loadKinds()
       const kept = new Records(() => {})
       records.forEach((record, at) => kept.received({isRetained: true, key: record.id, offset: at + 1, sender: 'x',
         customType: record.points ? 'stroke' : 'text', payload: JSON.stringify(record)}))

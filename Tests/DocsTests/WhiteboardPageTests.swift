@@ -7,8 +7,8 @@ import Testing
         let source = try Document.source("RelayPage/page/app.js")
         let body = try #require(source.firstMatch(of: #/(?s)function keyDown\(event\) \{(.*?)\n\}/#)).output.1
         var handled: Set<String> = []
-        let tools = try #require(source.firstMatch(of: #/const toolKeys = \{(.*?)\}/#)).output.1
-        handled.formUnion(tools.matches(of: #/([a-z]): '/#).map { String($0.output.1) })
+        let tools = try Document.source("RelayPage/page/tools/index.js")
+        handled.formUnion(tools.matches(of: #/key: '([a-z])'/#).map { String($0.output.1) })
         let plain = try #require(body.firstMatch(of: #/(?s)const plain = \{(.*?)\n  \}/#)).output.1
         for match in plain.matches(of: #/(?:^|[\n,] *)(?:'([^']+)'|([a-z0-9]+)): /#) {
             let name = String(match.output.1 ?? match.output.2 ?? "")
@@ -25,7 +25,7 @@ import Testing
             }
         }
         // The colours are counted, not named.
-        let colors = try #require(source.firstMatch(of: #/(?s)const colors = \{(.*?)\}/#)).output.1.matches(of: #/[A-Z][a-z]+: /#).count
+        let colors = try #require(source.firstMatch(of: #/(?s)const colors = \{(.*?)\}/#)).output.1.matches(of: #/[a-z]+: '/#).count
         #expect(told.subtracting(handled) == ["1", "\(colors)"])
         #expect(handled.subtracting(told) == [])
     }

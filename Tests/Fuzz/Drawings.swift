@@ -1,13 +1,13 @@
 import BoardFormat
 
-private let types = [BoardWords.stroke, BoardWords.text, BoardWords.title, BoardWords.erase, BoardWords.move]
+private let types = [BoardWords.stroke, BoardWords.text, BoardWords.title, BoardWords.erase, BoardWords.move, BoardWords.image]
 
 /// By the first byte a message of a board, a packet of points, a saved board, a recording, or an exported board.
 func drawings(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let first = bytes.first else { return false }
     let content = Array(bytes.dropFirst())
     switch first {
-    case 0..<5: message(types[Int(first)], content)
+    case 0..<5, 9: message(types[min(Int(first), 5)], content)
     case 5:
         guard let packet = try? PointPacket.decode(content) else { break }
         let again = (try? packet.payloads())?.first.flatMap { try? PointPacket.decode($0) }

@@ -1,7 +1,9 @@
 // A thousand things at once, from the page's tools over its own client and the real daemon: what goes over the link, and how others get it.
 import assert from 'node:assert/strict'
+import {shifted} from '../../Sources/RelayPage/page/kinds/edits.js'
 import {Live} from '../../Sources/RelayPage/page/live.js'
 import {Session} from '../../Sources/RelayPage/page/session.js'
+import {changeChosen} from '../../Sources/RelayPage/page/tools/select.js'
 import {FrameReader, RelayClient} from '../../Sources/RelayPage/relay-client.js'
 import {tcpTransport} from './support/links.mjs'
 import {MemoryStorage} from './support/memory-storage.mjs'
@@ -63,7 +65,7 @@ check({}, '[BL11] 1,000 things that are moved, erased and brought back are 16 fr
     drawn: () => session.writeAll(Array.from({length: 1_000}, (_, at) => ({key: `s${at}`, record: stroke(`s${at}`, at)}))),
     moved() {
       tools.choose(records.ordered)
-      tools.moveBy(700, 0)
+      changeChosen(tools, record => shifted(record, 700, 0))
     },
     'moved back': () => turn(undo.undo(records)),
     'moved again': () => turn(undo.redo(records)),

@@ -6,6 +6,7 @@ import {ErrorCode, RelayError} from '../../Sources/RelayPage/relay-client.js'
 
 const [localStorage, sessionStorage] = [new MemoryStorage(), new MemoryStorage()]
 Object.assign(globalThis, {window: {localStorage, sessionStorage}, BroadcastChannel: undefined})
+await import('./support/english.mjs')
 const {forgetAll, leave, linkEnded} = await import('../../Sources/RelayPage/page/endings.js')
 const {Session} = await import('../../Sources/RelayPage/page/session.js')
 const {isOwnRelay, ownUser} = await import('../../Sources/RelayPage/page/identity.js')

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import {test} from 'node:test'
 import {Host} from '../../Sources/RelayPage/page/host.js'
+import './support/english.mjs'
 import {ErrorCode, RelayError} from '../../Sources/RelayPage/relay-client.js'
 
 /** A page of somebody, and what was asked of the relay and told. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import {test} from 'node:test'
 import {Layers, order} from '../../Sources/RelayPage/page/layers.js'
 import {overlap, Places} from '../../Sources/RelayPage/page/places.js'
-import {readRecord} from '../../Sources/RelayPage/page/format.js'
+import {readRecord} from '../../Sources/RelayPage/page/kinds/index.js'
 import {readJSON} from '../../Sources/RelayPage/relay-client.js'
 import {Dice} from './support/dice.mjs'
 import {PlayedHand} from './support/played-hand.mjs'
@@ -36,6 +36,7 @@ test('what is found at a place is what a search through everything finds, of any
     const found = places.within(box)
     assert.equal(new Set(found).size, found.length, 'each once')
     assert.deepEqual(new Set(found), new Set([...all].filter(element => overlap(element.box, box))), `turn ${turn}`)
+    assert.equal(places.hasWithin(box), found.length > 0)
   }
 })
 

@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import {spawnSync} from 'node:child_process'
 import {mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {tmpdir} from 'node:os'
-import {join} from 'node:path'
+import {join, posix} from 'node:path'
 import {test} from 'node:test'
 import {deviceLink, spelled} from '../../Sources/RelayPage/page/devices.js'
-import {linkWords} from '../../Sources/RelayPage/page/first-words.js'
+import {explain, explainEnd} from '../../Sources/RelayPage/page/explain.js'
 import {candidates, linkTo, readAddress} from '../../Sources/RelayPage/page/identity.js'
-import {InkStroke, touches} from '../../Sources/RelayPage/page/ink.js'
+import {InkStroke} from '../../Sources/RelayPage/page/ink.js'
+import {touches} from '../../Sources/RelayPage/page/kinds/index.js'
 import {Live} from '../../Sources/RelayPage/page/live.js'
 import {tint, titleOf} from '../../Sources/RelayPage/page/names.js'
 import {boardName, personName} from '../../Sources/RelayPage/page/new-names.js'
@@ -16,7 +17,7 @@ import {qrCode} from '../../Sources/RelayPage/page/qr.js'
 import {Records} from '../../Sources/RelayPage/page/records.js'
 import {Undo} from '../../Sources/RelayPage/page/undo.js'
 import {checkedName, ErrorCode, RelayError} from '../../Sources/RelayPage/relay-client.js'
-import {explain, explainEnd} from '../../Sources/RelayPage/page/words.js'
+import './support/english.mjs'
 
 // MARK: Records
 
@@ -380,9 +381,7 @@ test('board names are names that a relay takes, and differ', () => {
   assert.match(tint('x'), /^#[0-9A-F]{6}$/)
 })
 
-test('words: the truth about the link, errors with what to do, and which end wants what', () => {
-  assert.deepEqual([linkWords('connected', 3, 0), linkWords('waiting', 2, 3), linkWords('waiting', 0, 0), linkWords('connecting', 1, 0)],
-    ['', 'Trying again in 3 s · 2 waiting', 'Trying again…', 'Connecting… · 1 waiting'])
+test('words: errors with what to do, and which end wants what', () => {
   assert.match(explain(new RelayError(ErrorCode.boardFull, 'x')), /full/)
   assert.match(explain(new Error('odd')), /odd/)
   const end = code => Object.keys(explainEnd({kind: 'loginRefused', error: new RelayError(code, 'x')}))
@@ -397,24 +396,31 @@ test('words: the truth about the link, errors with what to do, and which end wan
 // MARK: As it is served
 
 const folder = new URL('../../Sources/RelayPage/page/', import.meta.url)
-const files = readdirSync(folder).map(name => ({name, text: readFileSync(new URL(name, folder), 'utf8')}))
+const files = readdirSync(folder, {recursive: true}).filter(name => name.includes('.'))
+    .map(name => ({name, text: readFileSync(new URL(name, folder), 'utf8')}))
 
 test('every file of the page asks nobody else, and needs no secure context', () => {
   assert.ok(files.length > 15)
   for (const {name, text} of files.filter(({name}) => name.endsWith('.js'))) {
-    assert.doesNotMatch(text, /crypto\.subtle|randomUUID|serviceWorker|navigator\.|innerHTML|\beval\b/, name)
+    assert.doesNotMatch(text, /crypto\.subtle|randomUUID|serviceWorker|navigator\.(?!languages)|innerHTML|\beval\b/, name)
     // What is wanted later comes later, from the same relay.
-    const isOwn = from => files.some(file => `'./${file.name}'` === from)
-    for (const [, from] of text.matchAll(/\bimport\(([^)]*)/g)) assert.ok(isOwn(from), `${name}: ${from}`)
-    for (const [, from] of text.matchAll(/^import .* from '(.*)'$/gm)) assert.ok(from === '../relay-client.js'
-        || files.some(file => `./${file.name}` === from), `${name}: ${from}`)
+    const isThere = from => files.some(file => file.name === posix.join(posix.dirname(name), from))
+    for (const [, from] of text.matchAll(/\bimport\(([^)]*)/g)) {
+      assert.ok(/^'\./.test(from) && isThere(from.slice(1, -1)), `${name}: ${from}`)
+    }
+    for (const [, from] of text.matchAll(/^import .* from '(.*)'$/gm)) {
+      assert.ok(from.endsWith('../relay-client.js') || isThere(from), `${name}: ${from}`)
+    }
   }
   const {text} = files.find(({name}) => name === 'index.html')
   assert.doesNotMatch(text, /<script(?! type="module" src="\/page\/)|<style|\sstyle=|\son\w+=/, 'the content policy forbids it')
   const ids = [...text.matchAll(/\sid="([\w-]+)"/g)].map(([, id]) => id)
   assert.equal(new Set(ids).size, ids.length)
   const code = files.map(({text}) => text).join('\n')
-  for (const [, id] of code.matchAll(/\$\('([\w-]+)'\)/g)) assert.ok(ids.includes(id) || code.includes(` id="${id}"`), `there is no #${id}`)
+  for (const [, id] of code.matchAll(/\$\('([\w-]+)'\)/g)) {
+    const made = new RegExp(`\\bid[=:] ?["']${id}["']|'?${id}'?: 'menu\\.`)
+    assert.ok(ids.includes(id) || made.test(code), `there is no #${id}`)
+  }
 })
 
 // MARK: QR codes

@@ -296,13 +296,13 @@ test('[AC11] while drawing is paused the page says so, to a guest who only looks
   const {session, client} = page()
   assert.equal(session.standing, undefined)
   client.say('channelMode', {channel: 'lesson', mode: 'frozen', isOn: true, by: 'host'})
-  assert.equal(session.standing, 'The host has paused drawing')
+  assert.equal(session.standing, 'standing.paused')
   client.access = {rights: () => new Set(['publish', 'clear'])}
-  assert.deepEqual([session.mayDraw, session.standing], [true, 'Drawing is paused for guests'])
+  assert.deepEqual([session.mayDraw, session.standing], [true, 'standing.pausedForGuests'])
   client.say('channelMode', {channel: 'lesson', mode: 'frozen', isOn: false, by: 'host'})
   assert.equal(session.standing, undefined)
   client.access = {rights: () => new Set(['subscribe'])}
-  assert.equal(session.standing, 'View only')
+  assert.equal(session.standing, 'standing.viewOnly')
 })
 
 test('[AC19] a board that has ended is told once, also to a page that was away; no other refusal is taken for that', async () => {

@@ -9,7 +9,7 @@ import {fileURLToPath} from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const [client, page] = ['Sources/RelayPage/client', 'Sources/RelayPage/page']
-const files = [client, page].flatMap(folder => readdirSync(join(root, folder)).filter(name => name.endsWith('.js')).map(name =>
+const files = [client, page].flatMap(folder => readdirSync(join(root, folder), {recursive: true}).filter(name => name.endsWith('.js')).map(name =>
     ({folder, path: join(folder, name), text: readFileSync(join(root, folder, name), 'utf8')})))
 
 /** What is broken, what stands once in a module of either, what is put in its place. */
@@ -89,14 +89,14 @@ const sabotages = [
   ['page: of a pinch the finger that stays draws', "this.#begin({is: 'one', does: 'view', first: pointer, at, ids}", "this.#begin({is: 'one', does: 'tool', first: pointer, at, ids}"],
   ['page: what a palm drew stays with others', 'if (sent > 0) session.takeBack(stroke.id)', ''],
   ['page: what a palm erased goes', 'cancel: shown,', 'cancel() {},'],
-  ['page: an eraser sends each stroke by itself', 'undo.add(this.remove(elements.flatMap(({records}) => records)))', 'undo.add(elements.flatMap(({records}) => this.remove(records)))'],
+  ['page: an eraser sends each stroke by itself', 'undo.add(hands.remove(elements.flatMap(({records}) => records)))', 'undo.add(elements.flatMap(({records}) => hands.remove(records)))'],
   ['page: what an edit remembers is copied', '(before.at(-1)?.befores ?? new Set()).add(', 'new Set(before.at(-1)?.befores).add('],
   ['page: what changed together waits one by one', 'setTimeout(() => this.writeAgain(own)', 'setTimeout(() => own.forEach(one => this.writeAgain([one]))'],
   ['page: a long stroke goes by itself', 'encoder.encode(record.payload + ', '3 * encoder.encode(record.payload + '],
   ['page: what an old client tells is believed', 'if (!this.isOwn(change)) return', ''],
   ['page: what is seen of a line trails behind the pen', '[...this.curve(this.pen), ...this.ahead]', '[...this.ahead]'],
-  ['page: a line stays where the browser only expected the pen', '      stroke.ahead = []\n', ''],
-  ['page: a line does not arrive at a pen that rests', '          stroke.arrive()\n', ''],
+  ['page: a line stays where the browser only expected the pen', '    stroke.ahead = []\n', ''],
+  ['page: a line does not arrive at a pen that rests', '        stroke.arrive()\n', ''],
   ['page: a ban is not asked for twice', "!== 'ban-yes') return", "=== '') return"],
   ['page: a pause cannot be ended', "session.isFrozen ? 'unfreeze' : 'freeze'", "'freeze'"],
   ['page: a guest has the bar of hosts', "$('host').hidden = !mayModerate", "$('host').hidden = false"],
@@ -162,6 +162,12 @@ const sabotages = [
   ['tiles: what is hidden is drawn', '.filter(({id}) => !this.hidden.has(id)).sort(order)', '.sort(order)'],
   ['tiles: the order is that of places', '.filter(({id}) => !this.hidden.has(id)).sort(order)', '.filter(({id}) => !this.hidden.has(id))'],
   ['tiles: they lie between pixels', 'left: Math.round(x * zoom)', 'left: x * zoom'],
+  ['kinds: what cannot be read yet is never drawn', 'if (!isToCome(type)) this.flush()', ''],
+  ['kinds: errors of rounding add up', 'const now = [x(sum[0]), y(sum[1])]', 'const now = [last[0] + x(points[at]) - x(0), last[1] + y(points[at + 1]) - y(0)]'],
+  ['kinds: what a record says besides is lost', 'payload: written(object)}', 'payload: written({...object, by: undefined})}'],
+  ['words: of a number there is one text', 'found[new Intl.PluralRules(language).select(values.count)] ?? found.other', 'found.other'],
+  ['canvas: what lies far apart cannot be seen at once', 'Math.max(1e-5, scale)', 'Math.max(handScaleMin, scale)'],
+  ['canvas: a newcomer sees the empty middle', 'this.show(nearest,', 'this.show([...median, ...median],'],
   ['tiles: a pixel of the screen is one of the page', 'const zoom = scale * this.ratio', 'const zoom = scale'],
 ]
 
@@ -175,7 +181,7 @@ try {
   const tests = {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices',
       'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board'],
-    [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles'],
+    [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds', 'words'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(

@@ -39,8 +39,10 @@ test(`all that the whiteboard loads has at most ${loadedBytesMax} bytes`, contex
 
 test('what the whiteboard loads later is there, and is not loaded at first', () => {
   const first = loaded('page/index.html')
-  const later = [...first].flatMap(name => [...files.get(name).matchAll(/\bimport\('\.\/(.*?)'\)/g)].map(([, path]) => `page/${path}`))
-  assert.ok(['page/host.js', 'page/svg-document.js', 'page/words.js'].every(name => later.includes(name)), `${later}`)
+  const later = [...first].flatMap(name => [...files.get(name).matchAll(/\bimport\('(.*?)'\)/g)]
+      .map(([, path]) => posix.join(posix.dirname(name), path)))
+  const wanted = ['page/host.js', 'page/svg-document.js', 'page/explain.js', 'page/tools/select.js', 'page/words/later/en.js']
+  assert.ok(wanted.every(name => later.includes(name)), `${later}`)
   for (const name of later) assert.ok(files.has(name) && !first.has(name), name)
 })
 

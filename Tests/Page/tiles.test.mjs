@@ -222,3 +222,49 @@ test('tiles lie on whole pixels of the screen, whatever the view and the ratio o
     assert.ok(Math.abs(canvas.view.x - (view.x - 0.1 / view.scale)) < 1e-9, 'steps below a pixel add up')
   }
 })
+
+/** A canvas of 1,000 by 700 px that shows a board of dots, each at a place in px. */
+function boardOf(...places) {
+  globalThis.requestAnimationFrame = () => 1
+  globalThis.ResizeObserver = class { observe() {} }
+  const surface = () => ({getContext: () => new Bitmap(1)})
+  const elements = places.map(([x, y]) => ({box: boxAt(x, y, 4)}))
+  const canvas = new Canvas({stage: {clientWidth: 1_000, clientHeight: 700}, board: surface(), live: surface(), elements: () => elements,
+    drawLive() {}, moved() {}})
+  const seen = () => elements.filter(({box}) => {
+    const [from, to] = [canvas.toScreen(box[0], box[1]), canvas.toScreen(box[2], box[3])]
+    return from.x >= 0 && from.y >= 0 && to.x <= 1_000 && to.y <= 700
+  }).length
+  return {canvas, seen}
+}
+
+test('everything is shown with a dot 60,000 px away, and at the ends of the format’s range', () => {
+  for (const far of [[60_000, 0], [0, -60_000], [9_999_990, 9_999_990]]) {
+    const {canvas, seen} = boardOf([-far[0], -far[1]], [0, 0], far)
+    canvas.fit()
+    assert.equal(seen(), 3, `${far}`)
+    const {scale} = canvas.view
+    canvas.zoom(0.5)
+    assert.equal(canvas.view.scale, scale, 'a hand makes it no smaller')
+    canvas.zoom(2)
+    assert.equal(canvas.view.scale, 2 * scale)
+  }
+  const {canvas} = boardOf([0, 0])
+  canvas.zoom(1e-9)
+  assert.equal(canvas.view.scale, 0.05)
+})
+
+test('a newcomer sees all of a drawing, or where most of it lies; who sees all of it is moved nowhere', () => {
+  const near = boardOf([10, 10], [500, 400])
+  near.canvas.home(true)
+  assert.deepEqual(near.canvas.view, {x: 0, y: 0, scale: 1})
+  const wide = boardOf([0, 0], [3_000, 0])
+  wide.canvas.home(true)
+  assert.equal(wide.seen(), 2)
+  const far = boardOf([5_000, 5_000], [5_100, 5_000], [5_000, 5_100], [60_000, 0])
+  far.canvas.home(true)
+  assert.deepEqual([far.seen(), far.canvas.view.scale], [3, 1])
+  const apart = boardOf([-60_000, 0], [60_000, 0])
+  apart.canvas.home(true)
+  assert.ok(apart.seen() >= 1, 'not the empty middle')
+})

@@ -5,7 +5,7 @@
     python3 Tests/Sabotage/check.py NAME …           those named (without .sabotage)
     python3 Tests/Sabotage/check.py --in-place       in this tree, which is built already and has no change: nothing is built twice
     python3 Tests/Sabotage/check.py --match          only whether all still match
-    python3 Tests/Sabotage/check.py --half           every second one in the order of names, always the same: what `.ci/run` has time for
+    python3 Tests/Sabotage/check.py --every 4        every fourth one in the order of names, always the same: what `.ci/run` has time for
 
 A file NAME.sabotage says what it breaks, then `tests: FILTER`, `file: PATH`, and behind `--- old` and `--- new` whole lines: the old
 ones stand exactly once in that file, and the new ones, if there are any, take their place. What no longer matches is told first, for
@@ -123,7 +123,7 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--in-place", action="store_true")
     parser.add_argument("--match", action="store_true", help="only whether all of them still apply")
-    parser.add_argument("--half", action="store_true", help="every second one in the order of names, always the same")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth one in the order of names, always the same")
     options = parser.parse_args()
     every = [Sabotage(path) for path in sorted(HERE.glob("*.sabotage"))]
     chosen = [sabotage for sabotage in every if not options.names or sabotage.name in options.names]
@@ -142,7 +142,7 @@ def main():
     # Whoever ends this program gets the tree as it was.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     failed = 0
-    chosen = chosen[::2] if options.half else chosen
+    chosen = chosen[::options.every]
     with tree(options.in_place) as target:
         for sabotage in chosen:
             start = time.monotonic()

@@ -103,7 +103,7 @@ struct AddressBuckets {
 }
 
 /// The other end of a connection: parsed once, by the engine.
-package struct Peer: Hashable, Sendable, CustomStringConvertible {
+package struct Peer: Equatable, Sendable, CustomStringConvertible {
     /// For logs and moderators: with its port, and with the proxy that it came by.
     package var text: String
     /// Whom its places, rates and guesses are charged to.

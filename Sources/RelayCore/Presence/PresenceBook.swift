@@ -2,7 +2,7 @@ import RelayPrimitives
 import RelayWire
 
 /// How a stay in a channel ended. [PR5]
-enum PresenceEnd: Hashable { case leave, timeout }
+enum PresenceEnd: Equatable { case leave, timeout }
 
 /// A state that a device has set. [PR8]
 struct PresenceState: Equatable {

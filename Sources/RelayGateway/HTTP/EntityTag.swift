@@ -1,5 +1,5 @@
 /// A strong validator of a file that never changes while the relay runs. [RFC 9110 §8.8.3]
-package struct EntityTag: Hashable, Sendable {
+package struct EntityTag: Equatable, Sendable {
     /// With its quotes.
     package let text: String
 

@@ -92,7 +92,7 @@ package enum HTTPRefusal: String, Error, Hashable, Sendable, CaseIterable {
 }
 
 /// The statuses that this server answers with, and their phrases. [RFC 9110 §15, RFC 6585]
-package enum HTTPStatus: UInt16, Hashable, Sendable, CaseIterable {
+package enum HTTPStatus: UInt16, Equatable, Sendable, CaseIterable {
     case switchingProtocols = 101, ok = 200, notModified = 304
     case badRequest = 400, unauthorized = 401, forbidden = 403, notFound = 404, methodNotAllowed = 405, requestTimeout = 408
     case contentTooLarge = 413, uriTooLong = 414, expectationFailed = 417, misdirectedRequest = 421, upgradeRequired = 426

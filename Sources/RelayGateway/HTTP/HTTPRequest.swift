@@ -1,11 +1,11 @@
 /// The head of one request, read and found to be right. A body it has none.
-package struct HTTPRequest: Hashable, Sendable {
-    package enum Method: String, Hashable, Sendable { case get = "GET", head = "HEAD" }
+package struct HTTPRequest: Equatable, Sendable {
+    package enum Method: String, Equatable, Sendable { case get = "GET", head = "HEAD" }
     /// The minor version: HTTP/1.0 or HTTP/1.1.
-    package enum Version: UInt8, Hashable, Sendable { case http10 = 0, http11 = 1 }
+    package enum Version: UInt8, Equatable, Sendable { case http10 = 0, http11 = 1 }
 
     /// One line of the head.
-    package struct Field: Hashable, Sendable {
+    package struct Field: Equatable, Sendable {
         /// In small letters.
         package var name: [UInt8]
         /// Without the white space around it. Visible ASCII, spaces, tabs, and bytes above it of which nothing is known.

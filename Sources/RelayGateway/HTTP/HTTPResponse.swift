@@ -1,5 +1,5 @@
 /// An answer before it is bytes.
-package struct HTTPResponse: Hashable, Sendable {
+package struct HTTPResponse: Equatable, Sendable {
     /// On every answer of this server, whatever it is: nothing but its own scripts and styles runs, nobody frames it, no
     /// address (which may hold a key) leaves with a link. [HT6]
     package static let securityFields: [(name: String, value: String)] = [
@@ -13,7 +13,7 @@ package struct HTTPResponse: Hashable, Sendable {
     ]
 
     /// How long a copy may be used.
-    package enum Caching: String, Hashable, Sendable {
+    package enum Caching: String, Equatable, Sendable {
         /// Kept, and asked about each time: a newer relay has another page.
         case revalidated = "no-cache"
         /// Not kept at all.
@@ -21,7 +21,7 @@ package struct HTTPResponse: Hashable, Sendable {
     }
 
     /// One more field.
-    package struct Field: Hashable, Sendable {
+    package struct Field: Equatable, Sendable {
         package var name: String
         package var value: String
         package init(_ name: String, _ value: String) {

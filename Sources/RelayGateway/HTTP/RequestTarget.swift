@@ -4,7 +4,7 @@ import RelayWire
 ///
 /// Whatever is found by a path is found by comparing it as a whole with the names in a table, never by walking a folder;
 /// what would lead elsewhere in a folder is refused all the same, in every encoding.
-package struct RequestTarget: Hashable, Sendable {
+package struct RequestTarget: Equatable, Sendable {
     /// As it was sent.
     package let raw: [UInt8]
     /// Decoded. Begins with `/`; without `.` and `..` as steps, `\`, `%` and control characters.

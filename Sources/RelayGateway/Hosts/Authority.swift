@@ -1,5 +1,5 @@
 /// A host with or without a port, as `Host` and `Origin` name it. [RFC 9110 §7.2]
-package struct Authority: Hashable, Sendable {
+package struct Authority: Equatable, Sendable {
     package enum Host: Hashable, Sendable {
         case address(IPAddress)
         /// In small letters and without the dot that may end it.

@@ -11,7 +11,7 @@ package struct MetricsText: Sendable {
 
     package enum Kind: String, Sendable { case counter, gauge, histogram }
 
-    package struct Label: Sendable, Hashable {
+    package struct Label: Sendable, Equatable {
         package var name: String
         package var value: String
         package init(_ name: String, _ value: String) {
@@ -108,7 +108,7 @@ package struct MetricsText: Sendable {
 }
 
 /// Values counted by size: what a distribution looks like without keeping the values.
-package struct MetricHistogram: Sendable, Hashable {
+package struct MetricHistogram: Sendable, Equatable {
     /// Upper bounds, rising; a value that is equal to one is below it.
     package let bounds: [Double]
     /// Values between a bound and the one before it; the last is for those above all bounds.

@@ -1,5 +1,5 @@
 /// Bytes as a picture that a camera reads: byte mode. [ISO/IEC 18004:2015]
-package struct QRCode: Hashable, Sendable {
+package struct QRCode: Equatable, Sendable {
     /// Most bytes that one of level M holds.
     package static let bytesMax = QRVersion.all(.medium).last!.bytesMax
 

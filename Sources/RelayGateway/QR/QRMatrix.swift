@@ -1,5 +1,5 @@
 /// The modules of a QR code while it is drawn: which are dark, and which belong to patterns.
-struct QRMatrix: Hashable, Sendable {
+struct QRMatrix: Equatable, Sendable {
     let version: QRVersion
     let size: Int
     private(set) var dark: [Bool]

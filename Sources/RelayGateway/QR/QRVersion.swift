@@ -1,5 +1,5 @@
 /// How much damage a code stands: more of it makes a larger one.
-package enum QRLevel: Hashable, Sendable {
+package enum QRLevel: Equatable, Sendable {
     /// 7 %
     case low
     /// 15 %
@@ -12,7 +12,7 @@ package enum QRLevel: Hashable, Sendable {
 /// A size of QR codes: 1 has 21 × 21 modules, each further one four more.
 ///
 /// Up to 13, whose 69 modules and quiet zone fit into the 80 columns of a terminal.
-struct QRVersion: Hashable, Sendable {
+struct QRVersion: Equatable, Sendable {
     static func all(_ level: QRLevel) -> [QRVersion] { (1...13).map { QRVersion(number: $0, level: level) } }
 
     let number: Int

@@ -1,5 +1,5 @@
 /// Whether bytes that come in pieces are well-formed UTF-8, judged at the first byte that cannot be. [Unicode 16, table 3-7]
-struct UTF8Check: Hashable, Sendable {
+struct UTF8Check: Equatable, Sendable {
     /// Bytes that the scalar still lacks, and what the next one must be; later ones are 0x80…0xBF.
     private var missing: UInt8 = 0
     private var range: ClosedRange<UInt8> = 0x80...0xBF

@@ -1,7 +1,7 @@
 import RelayWire
 
 /// Why a WebSocket ends, as its last frame says it. [RFC 6455 §7.4]
-package struct WebSocketClose: Error, Hashable, Sendable {
+package struct WebSocketClose: Error, Equatable, Sendable {
     package var code: UInt16
     /// At most 123 bytes, for people.
     package var reason: String

@@ -12,7 +12,7 @@
 /// Each byte of a head is judged when it comes; a message that would be too large is refused before a byte of it is read.
 /// [RFC 6455 §5, WS4, WS5, WS6]
 package struct WebSocketDecoder: Sendable {
-    package enum Event: Hashable, Sendable {
+    package enum Event: Equatable, Sendable {
         /// Bytes of a message, unmasked where they lie: these of the buffer that was given.
         case payload(Range<Int>)
         /// The message of which the last payload was part is whole.

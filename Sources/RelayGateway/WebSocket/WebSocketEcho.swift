@@ -1,5 +1,5 @@
 /// Sends every message back as it came, for the fuzzing client of the tests. Nothing that serves people starts it.
-struct WebSocketEcho: Hashable, Sendable {
+struct WebSocketEcho: Equatable, Sendable {
     private var message: [UInt8] = []
 
     init() {}

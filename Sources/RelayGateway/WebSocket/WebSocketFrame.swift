@@ -1,6 +1,6 @@
 /// Writes frames of a server, which are not masked. [RFC 6455 §5.1]
 package enum WebSocketFrame {
-    package enum Opcode: UInt8, Hashable, Sendable { case text = 1, binary = 2, close = 8, ping = 9, pong = 10 }
+    package enum Opcode: UInt8, Equatable, Sendable { case text = 1, binary = 2, close = 8, ping = 9, pong = 10 }
 
     /// The largest head without a key.
     package static let headBytesMax = 10

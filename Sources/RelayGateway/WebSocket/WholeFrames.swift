@@ -4,7 +4,7 @@ import RelayWire
 ///
 /// It looks at nothing but lengths. What is wrong with a length is said by whoever reads the frames, which are handed on
 /// as they come; from then on this says nothing more.
-struct WholeFrames: Hashable, Sendable {
+struct WholeFrames: Equatable, Sendable {
     /// Bytes of the length field that have come, and their value.
     private var lengthBytes = 0
     private var length: UInt32 = 0

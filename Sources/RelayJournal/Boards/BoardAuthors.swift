@@ -1,5 +1,5 @@
 /// Asks who wrote the newest record of a key. [BL10]
-package struct BoardAuthorsRead: Hashable, Sendable {
+package struct BoardAuthorsRead: Equatable, Sendable {
     /// Given back with the answer.
     package var token: UInt64
     package var board: UInt64
@@ -16,8 +16,8 @@ package struct BoardAuthorsRead: Hashable, Sendable {
 }
 
 /// Who wrote what is on a board.
-package struct BoardAuthors: Hashable, Sendable {
-    package enum Outcome: Hashable, Sendable {
+package struct BoardAuthors: Equatable, Sendable {
+    package enum Outcome: Equatable, Sendable {
         /// Of every key that has a record.
         case all(BoardAuthorTable)
         /// Of the key that was asked about; `nil`: it has no record.
@@ -41,7 +41,7 @@ package struct BoardAuthors: Hashable, Sendable {
 }
 
 /// The author of each key of a board that has a record: made where the board is, and handed over whole.
-package struct BoardAuthorTable: Hashable, Sendable {
+package struct BoardAuthorTable: Equatable, Sendable {
     private var authors: [[UInt8]]
     private var numbers: [[UInt8]: Int32]
     /// That it takes. [BL10]

@@ -1,5 +1,5 @@
 /// Asks for what is on a board above an offset.
-package struct BoardRead: Hashable, Sendable {
+package struct BoardRead: Equatable, Sendable {
     /// Given back with the answer.
     package var token: UInt64
     package var board: UInt64
@@ -28,8 +28,8 @@ package struct BoardRead: Hashable, Sendable {
 }
 
 /// What is on a board, in order of offsets.
-package struct BoardBlock: Hashable, Sendable {
-    package enum Outcome: Hashable, Sendable {
+package struct BoardBlock: Equatable, Sendable {
+    package enum Outcome: Equatable, Sendable {
         case read
         /// The reader may hold what was removed, and nothing says so any more: it must begin anew. Not for fresh readers.
         case belowFloor
@@ -39,8 +39,8 @@ package struct BoardBlock: Hashable, Sendable {
         case failed(String)
     }
 
-    package struct Item: Hashable, Sendable {
-        package enum Content: Hashable, Sendable {
+    package struct Item: Equatable, Sendable {
+        package enum Content: Equatable, Sendable {
             /// A record, or a part of it: `part` of `parts`, from 1.
             case record(BoardPut, part: UInt16, parts: UInt16)
             case removal(key: [UInt8])

@@ -1,6 +1,6 @@
 /// One change of a board: what the journal makes durable, and what stands in the board's file.
-package struct BoardChange: Hashable, Sendable {
-    package enum Kind: Hashable, Sendable {
+package struct BoardChange: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
         /// The board comes to be. Always its first change; it has no offset.
         case create(name: [UInt8])
         /// The newest record of its key.
@@ -56,7 +56,7 @@ package struct BoardChange: Hashable, Sendable {
 }
 
 /// What a `put` keeps.
-package struct BoardPut: Hashable, Sendable {
+package struct BoardPut: Equatable, Sendable {
     /// 1…64 bytes.
     package var key: [UInt8]
     /// The payload is text.
@@ -84,8 +84,8 @@ package struct BoardPut: Hashable, Sendable {
 }
 
 /// A numbering that a board's offsets were given in, and how far it is durable.
-package struct BoardEpoch: Hashable, Sendable {
-    package struct ID: Hashable, Sendable {
+package struct BoardEpoch: Equatable, Sendable {
+    package struct ID: Equatable, Sendable {
         package var start: UInt32
         package var incarnation: UInt32
 

@@ -3,7 +3,7 @@
 ///     0          1              5          13
 ///     version u8 generation u32 length u64 head, last unretained, marker floor, records, bytes, wall: u64 each
 ///     61 clear u8 (1: offset u64 · wall u64 · records u64) · n u16, name · n u8 epochs: start u32, incarnation u32, last u64
-struct BoardCheckpoint: Hashable {
+struct BoardCheckpoint: Equatable {
     var summary: BoardSummary
     var generation: UInt32
     /// Of the file: what stands behind it is in the journal, or nowhere.

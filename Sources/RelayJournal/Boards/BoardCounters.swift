@@ -1,5 +1,5 @@
 /// What a store has done since it was made.
-package struct BoardCounters: Hashable, Sendable {
+package struct BoardCounters: Equatable, Sendable {
     /// To boards' files; those of compactions not counted.
     package var writes = 0
     package var fsyncs = 0

@@ -19,7 +19,7 @@ enum BoardFile {
     /// "brboard\0"
     private static let magic: UInt64 = 0x6272_626F_6172_6400
 
-    enum Header: Hashable { case sound(mark: UInt32, board: UInt64), newer(UInt32), damaged }
+    enum Header: Equatable { case sound(mark: UInt32, board: UInt64), newer(UInt32), damaged }
 
     static func header(mark: UInt32, board: UInt64) -> [UInt8] {
         var bytes: [UInt8] = []

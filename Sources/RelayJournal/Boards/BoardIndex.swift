@@ -3,7 +3,7 @@
 /// Made by applying the file's changes in their order, and kept by applying new ones. Everything that a reader may be told
 /// stands in one list in order of offsets; what is superseded is marked dead in it, and swept out when half of it is.
 struct BoardIndex {
-    struct Part: Hashable {
+    struct Part: Equatable {
         var place: BoardPlace
         var payloadBytes: Int
     }

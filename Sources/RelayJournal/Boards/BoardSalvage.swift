@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 // Boards that are saved: of each the file that proves most, and what the journal has besides.
 
 /// What there is of a board.
@@ -66,7 +68,7 @@ extension Salvage {
             guard let (id, generation) = BoardFile.parse(file) else { continue }
             candidates[id, default: []].append(try look(into: file, generation, of: id, found[id]?.checkpoint))
         }
-        for id in Set(found.keys).union(candidates.keys).sorted() {
+        for id in Set(found.keys).union(candidates.keys).inOrder() {
             choose(&found[id, default: SavedBoard(id: id)], of: candidates[id] ?? [])
         }
         boards = found.values.filter { !$0.isDropped && ($0.checkpoint != nil || $0.file != nil || !$0.entries.isEmpty) }
@@ -153,7 +155,7 @@ extension Salvage {
             try store.restore(board, name: name, isWhole: isJournalWhole, from: storage, mark: opening.mark)
         }
         lines += store.takeLines()
-        return store.boards.keys.sorted().compactMap { store.boards[$0]?.summary }
+        return store.boards.keys.inOrder().compactMap { store.boards[$0]?.summary }
     }
 
     private func name(of board: SavedBoard) -> [UInt8] {
@@ -226,6 +228,6 @@ extension BoardStore {
             }
             bySequence.merge(inFile) { $0.count >= $1.count ? $0 : $1 }
         }
-        return bySequence.keys.sorted().flatMap { bySequence[$0] ?? [] }
+        return bySequence.keys.inOrder().flatMap { bySequence[$0] ?? [] }
     }
 }

@@ -1,5 +1,5 @@
 /// The numbers of a board store.
-package struct BoardSettings: Hashable, Sendable {
+package struct BoardSettings: Equatable, Sendable {
     /// Values of changes that only the journal is known to hold, and 160 bytes for each: beyond them the boards' files are synced.
     package var checkpointBytes = 4 * 1024 * 1024
     /// The same for records of boards that have left the memory, and that a start would read again for such changes.

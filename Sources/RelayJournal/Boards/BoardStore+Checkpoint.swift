@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 // Checkpoints: the files are synced, and one batch of the journal says so.
 
 extension BoardStore {
@@ -26,7 +28,7 @@ extension BoardStore {
     func checkpoint(replacing compacted: BoardCompaction?) throws(JournalError) {
         doubtNames()
         if let failure { throw failure }
-        let dirty = boards.values.filter { $0.isUnsynced || $0.isTouched || $0 === compacted?.board }.sorted { $0.id < $1.id }
+        let dirty = boards.values.filter { $0.isUnsynced || $0.isTouched || $0 === compacted?.board }.inOrder { $0.id < $1.id }
         guard !dirty.isEmpty || !dropped.isEmpty || !touchedUsers.isEmpty else { return }
         for board in dirty where board !== compacted?.board && board.isUnsynced {
             do throws(StorageError) {

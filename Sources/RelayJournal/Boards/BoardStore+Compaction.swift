@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 // Compaction: a file that is mostly dead is copied to its next generation, without what is dead.
 //
 // What the index held at the beginning is copied so that reading it makes the same index: what can be undone, the clear,
@@ -53,7 +55,7 @@ final class BoardCompaction {
 extension BoardStore {
     /// One that is worth it, and can be.
     private var nextCompaction: StoredBoard? {
-        for id in active.sorted() {
+        for id in active.inOrder() {
             guard let board = boards[id], board.trouble == nil, board.pending.isEmpty, board.applied == board.unsaved.count,
                 !board.keepsDamage,
                 wall >= board.compactionResumesAt, case .loaded(let index) = board.content, index.cleared?.hasLostMarkers != true
@@ -108,9 +110,9 @@ extension BoardStore {
                 items.append(BoardCompaction.Item(place: entry.place, offset: entry.kind == .record ? entry.offset : nil))
             }
         }
-        for upload in index.uploads.keys.sorted() {
+        for upload in index.uploads.keys.inOrder() {
             let parts = index.uploads[upload]?.parts ?? [:]
-            for number in parts.keys.sorted() { items.append(BoardCompaction.Item(place: parts[number]!.place)) }
+            for number in parts.keys.inOrder() { items.append(BoardCompaction.Item(place: parts[number]!.place)) }
         }
         return BoardCompaction(board: board, generation: board.nextGeneration(), items: items)
     }

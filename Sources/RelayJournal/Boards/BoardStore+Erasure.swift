@@ -1,12 +1,14 @@
+import RelayPrimitives
+
 // Erasure: what was removed leaves the files, and then the journal. [AC14, BL9]
 //
 // In this order: the files of boards that hold what is to go are compacted, a checkpoint takes out of the journal all changes that the
 // files have, and the journal erases what is superseded. Each step leaves what a crash, or a failure, finds whole.
 
 /// Asks for what was removed by now to leave the folder.
-package struct StoreErasure: Hashable, Sendable {
+package struct StoreErasure: Equatable, Sendable {
     /// An entry of the journal that says that it is wanted: it goes with what is erased.
-    package struct Mark: Hashable, Sendable {
+    package struct Mark: Equatable, Sendable {
         package var key: [UInt8]
         /// Whose records are meant, too: it stays while the file of a board that has some of them is as it was.
         package var user: [UInt8]?
@@ -34,7 +36,7 @@ package struct StoreErasure: Hashable, Sendable {
     }
 }
 
-package struct StoreErased: Hashable, Sendable {
+package struct StoreErased: Equatable, Sendable {
     package var token: UInt64
     /// Keys of the marks that are done, and gone.
     package var marks: [[UInt8]] = []
@@ -75,7 +77,7 @@ extension BoardStore {
         guard erasing == nil else {
             return erased.append(StoreErased(token: request.token, failure: "another erasure is under way"))
         }
-        erasing = BoardErasing(request: request, boards: request.boards.keys.sorted(by: >))
+        erasing = BoardErasing(request: request, boards: request.boards.keys.inOrder().reversed())
     }
 
     package func takeErased() -> [StoreErased] {
@@ -168,7 +170,7 @@ extension BoardStore {
         do throws(StorageError) {
             let files = try storage.list()
             for file in files where BoardFile.parse(file) != nil && !needed.contains(file) { try storage.remove(file) }
-            for file in files.sorted() where file.hasPrefix("quarantine-") {
+            for file in files.inOrder() where file.hasPrefix("quarantine-") {
                 lines.append("\(file) keeps damaged bytes as they were, and may hold what was erased: remove it if you do not need it")
             }
         } catch {

@@ -1,7 +1,7 @@
 // Finds the records of users on a board, so that they can be removed when such a user is forgotten. [AC14]
 
 /// Asks for the records of some users on a board.
-package struct BoardRecordsRead: Hashable, Sendable {
+package struct BoardRecordsRead: Equatable, Sendable {
     /// Given back with the answer.
     package var token: UInt64
     package var board: UInt64
@@ -18,8 +18,8 @@ package struct BoardRecordsRead: Hashable, Sendable {
     }
 }
 
-package struct BoardRecords: Hashable, Sendable {
-    package enum Outcome: Hashable, Sendable {
+package struct BoardRecords: Equatable, Sendable {
+    package enum Outcome: Equatable, Sendable {
         /// Their records, those that an undone `clear` would bring back included; and of whom the file may hold anything,
         /// superseded or not.
         case found([Found], users: Set<[UInt8]>)
@@ -29,7 +29,7 @@ package struct BoardRecords: Hashable, Sendable {
         case failed(String)
     }
 
-    package struct Found: Hashable, Sendable {
+    package struct Found: Equatable, Sendable {
         package var key: [UInt8]
         package var user: [UInt8]
     }

@@ -1,7 +1,9 @@
+import RelayPrimitives
+
 // Opening: the checkpoints say how far each file counts, the changes in the journal bring back what came since.
 
 /// What a store found.
-package struct BoardRecovery: Hashable, Sendable {
+package struct BoardRecovery: Equatable, Sendable {
     /// In order of their ids.
     package var boards: [BoardSummary] = []
     package var userBytes: [[UInt8]: Int] = [:]
@@ -23,12 +25,12 @@ extension BoardStore {
         var changes: [UInt64: [JournalEntry]] = [:]
         for entry in entries { try take(entry, &changes) }
         try settleFiles(isWhole: isWhole)
-        for id in changes.keys.sorted() { try applyAgain(id, changes[id] ?? []) }
+        for id in changes.keys.inOrder() { try applyAgain(id, changes[id] ?? []) }
         while let board = loads.first.flatMap({ boards[$0] }) { try loadWhole(board) }
         try checkpoint()
-        for id in active.sorted() { if let board = boards[id] { unload(board) } }
+        for id in active.inOrder() { if let board = boards[id] { unload(board) } }
         var recovery = BoardRecovery()
-        recovery.boards = boards.keys.sorted().compactMap { boards[$0]?.summary }
+        recovery.boards = boards.keys.inOrder().compactMap { boards[$0]?.summary }
         recovery.userBytes = userBytes
         recovery.lines = takeLines()
         _ = takeReport()
@@ -60,7 +62,7 @@ extension BoardStore {
             var sizes: [String: Int] = [:]
             for file in try storage.list() where BoardFile.parse(file) != nil { sizes[file] = try storage.size(of: file) }
             var hasChanged = false
-            for file in sizes.keys.sorted() {
+            for file in sizes.keys.inOrder() {
                 guard let (id, generation) = BoardFile.parse(file), boards[id]?.generation != generation else { continue }
                 boards[id]?.newestGeneration = max(boards[id]?.newestGeneration ?? 0, generation)
                 hasChanged = true
@@ -74,7 +76,7 @@ extension BoardStore {
                 }
             }
             if hasChanged { try storage.syncFolder() }
-            for id in boards.keys.sorted() {
+            for id in boards.keys.inOrder() {
                 guard let board = boards[id] else { continue }
                 settle(board, size: try cut(board, size: sizes[board.file] ?? 0, isWhole: isWhole))
             }

@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 // After a failure: what is not in the files comes there from the journal.
 
 extension BoardStore {
@@ -13,7 +15,7 @@ extension BoardStore {
         erasing = nil
         guard failure != nil else { return }
         giveUpCompaction()
-        for board in boards.values.filter({ $0.trouble != nil }).sorted(by: { $0.id < $1.id }) {
+        for board in boards.values.filter({ $0.trouble != nil }).inOrder({ $0.id < $1.id }) {
             do throws(JournalError) {
                 try mend(board)
             } catch {

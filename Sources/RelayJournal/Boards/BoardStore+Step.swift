@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 // What takes long, in pieces that no commit waits for.
 
 extension BoardStore {
@@ -39,7 +41,7 @@ extension BoardStore {
 
     /// One board is forgotten, or what is too old of it.
     private func expireStep() -> Bool {
-        for id in active.sorted() where erasing?.boards.last != id {
+        for id in active.inOrder() where erasing?.boards.last != id {
             guard let board = boards[id], board.isLoaded, board.trouble == nil else { continue }
             if board.lastUsed + settings.idleMilliseconds < wall {
                 unload(board)

@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 /// Whiteboards' drawings: the newest record of each key, durable, a file for each board.
 ///
 /// The journal makes changes durable (`BoardChange.entry`). What it holds is then given to `apply`, which writes it into the
@@ -98,7 +100,7 @@ package final class BoardStore {
 
     package func takeReport() -> BoardReport {
         var report = BoardReport()
-        report.boards = changedBoards.sorted().compactMap { boards[$0]?.summary }
+        report.boards = changedBoards.inOrder().compactMap { boards[$0]?.summary }
         report.dropped = droppedIDs
         for user in changedUsers { report.userBytes[user] = userBytes[user] ?? 0 }
         changedBoards = []
@@ -258,7 +260,7 @@ package final class BoardStore {
     /// Names that such a failure may have taken: their files are made anew.
     func doubtNames() {
         let doubtful = boards.values.filter { $0.isNew && $0.newSince != folderFailures }
-        for board in doubtful.sorted(by: { $0.id < $1.id }) {
+        for board in doubtful.inOrder({ $0.id < $1.id }) {
             board.trouble = .suspect
             failure = failure ?? .failed("the name of \(board.file) may not be durable")
         }

@@ -1,7 +1,7 @@
 /// All that is known of a board while nobody looks at it.
-package struct BoardSummary: Hashable, Sendable {
+package struct BoardSummary: Equatable, Sendable {
     /// A `clear` that can be undone as long as its records are there.
-    package struct Clear: Hashable, Sendable {
+    package struct Clear: Equatable, Sendable {
         package var offset: UInt64
         package var wallMilliseconds: UInt64
         /// Records that it took away.
@@ -43,7 +43,7 @@ package struct BoardSummary: Hashable, Sendable {
 }
 
 /// What has become of boards since the last report.
-package struct BoardReport: Hashable, Sendable {
+package struct BoardReport: Equatable, Sendable {
     /// Those that changed.
     package var boards: [BoardSummary] = []
     package var dropped: [UInt64] = []

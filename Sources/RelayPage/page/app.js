@@ -1,30 +1,36 @@
 // The whiteboard page: puts its parts together, and tells the document how things are.
-import {Canvas, picture} from './canvas.js'
+import {Canvas} from './canvas.js'
+import {Dock} from './dock.js'
 import {arrive, claimDevice, isKnownTab, isOutdated, keep, open, ownUser, readAddress, subjectOf} from './identity.js'
-import {linkWords, penTexts} from './first-words.js'
+import {loadKinds} from './kinds/index.js'
 import {Live} from './live.js'
 import {titleOf} from './names.js'
 import {PenMode} from './pen-mode.js'
 import {Records} from './records.js'
 import {Session} from './session.js'
+import {loadTools, toolOfKey, tools as toolTable} from './tools/index.js'
 import {Tools} from './tools.js'
-import {$, ask, field, make, panels, save, showCursors, showPeople, toast} from './ui.js'
+import {$, ask, field, showCursors, toast} from './ui.js'
 import {Undo} from './undo.js'
+import {keepLanguage, label, preferred, restOfWords, say, speak} from './words/index.js'
 
 const local = open('localStorage')
+/** By the second half of their words, `color.…` and `width.…`. */
 const colors = {
-  Black: '1B1B1B', Grey: '7A7F8A', Red: 'D92D20', Orange: 'E8730C', Green: '15924B', Blue: '1F66E5', Violet: '7A3EE0', Pink: 'D62A83',
+  black: '1B1B1B', grey: '7A7F8A', red: 'D92D20', orange: 'E8730C', green: '15924B', blue: '1F66E5', violet: '7A3EE0', pink: 'D62A83',
 }
-const widths = {Fine: 200, Medium: 350, Bold: 700, Broad: 1_400}
+const widths = {fine: 200, medium: 350, bold: 700, broad: 1_400}
 const textSizes = {200: 1_800, 350: 2_600, 700: 4_200, 1400: 7_200}
-const toolKeys = {v: 'select', p: 'pen', h: 'marker', e: 'eraser', t: 'text'}
 const style = {color: '1B1B1B', width: 350}
 
 /** What the first drawing does without. It comes behind it, so that it is there without a relay, or when it is wanted before. */
+const withWords = load => async () => (await Promise.all([load(), restOfWords()]))[0]
 const late = {
-  devices: () => import('./devices.js'), endings: () => import('./endings.js'), host: () => import('./host.js'),
-  invite: () => import('./invite.js'), names: () => import('./new-names.js'), svg: () => import('./svg-document.js'),
-  words: () => import('./words.js'), writing: () => import('./writing.js'),
+  devices: withWords(() => import('./devices.js')), endings: withWords(() => import('./endings.js')),
+  explain: withWords(() => import('./explain.js')), host: withWords(() => import('./host.js')),
+  invite: withWords(() => import('./invite.js')), kinds: loadKinds, names: () => import('./new-names.js'),
+  panels: withWords(() => import('./panels.js')), people: withWords(() => import('./people.js')), png: () => import('./png.js'),
+  svg: () => import('./svg-document.js'), tools: withWords(loadTools),
 }
 
 const {board, credential, code} = arrive()
@@ -49,15 +55,18 @@ const canvas = new Canvas({
     const step = 24 * scale * 2 ** Math.max(0, Math.ceil(Math.log2(0.6 / scale)))
     Object.assign(canvas.stage.style, {backgroundSize: `${step}px ${step}px`, backgroundPosition: `${-x * scale}px ${-y * scale}px`})
     $('zoom-level').textContent = `${Math.round(scale * 100)} %`
-    tools?.writing.lay()
+    tools?.writing?.lay()
   }),
 })
 const penMode = new PenMode({
-  storage: local, changed: showPenMode, tell: () => toast(penTexts.penOnly, penTexts.fingersToo, () => penMode.choose(false)),
+  storage: local, changed: showPenMode, tell: () => toast(say('pen.told'), say('pen.fingersToo'), () => penMode.choose(false)),
 })
 let session
 let host
 let tools
+let dock
+/** Once it has come. */
+let panels
 
 const title = () => session?.title?.value || titleOf(board)
 const svg = async () => (await late.svg()).svgDocument(records.ordered, records.title)
@@ -65,6 +74,7 @@ const print = async () => (await late.svg()).print(records.ordered, records.titl
 
 /** What the document says of itself, for styles and for tests. */
 function tell() {
+  $('back').hidden = records.isReading || records.elements.size === 0 || records.hasWithin(canvas.window)
   const {dataset} = document.documentElement
   const state = session?.state ?? 'connecting'
   const values = {
@@ -82,12 +92,20 @@ let retryAt = 0
 let isFitted
 let unkept = 0
 function showLink() {
-  const text = linkWords(session.state, records.own.length, Math.ceil((retryAt - performance.now()) / 1000))
+  const text = linkText(session.state, records.own.length, Math.ceil((retryAt - performance.now()) / 1000))
   $('status-text').textContent = text
-  $('status').ariaLabel = text || 'Connected'
-  if (session.client.unsent.unkept > unkept) toast('No space to save what is not sent yet. Keep this page open.')
+  $('status').ariaLabel = text || say('link.connected')
+  if (session.client.unsent.unkept > unkept) toast(say('notice.unkept'))
   unkept = session.client.unsent.unkept
   tell()
+}
+
+/** The state of the link in words; nothing where all is well. */
+function linkText(state, unsent, seconds) {
+  if (state === 'connected') return ''
+  const text = state === 'waiting' && seconds > 0 ? say('link.waitingFor', {seconds})
+    : say({connecting: 'link.connecting', waiting: 'link.waiting'}[state] ?? 'link.none')
+  return unsent > 0 ? `${text} · ${say('link.unsent', {count: unsent})}` : text
 }
 
 async function linkChanged() {
@@ -103,13 +121,14 @@ function changed(what) {
   if (what === 'link') linkChanged()
   if (what === 'ended') late.endings().then(({boardEnded}) => boardEnded())
   if (what === 'people' || what === 'access') {
-    showPeople(session.members, session.user, session.mayClear, session.mayModerate && ((user, name) => host?.manage(user, name)))
+    // Before the board is read they would come in its way.
+    if (isFitted !== undefined) showPeople()
     if (session.mayModerate) showHost()
     host?.show()
     canvas.refresh()
   }
   if (what === 'read') {
-    isFitted ??= !canvas.fit(true)
+    isFitted ??= !canvas.home(true)
     comeLater()
   }
   if (what === 'title' || what === 'access') showTitle()
@@ -119,10 +138,9 @@ function changed(what) {
   $('progress').firstChild.style.width = `${progress * 100}%`
   $('hint').classList.toggle('gone', records.isReading || records.elements.size > 0)
   $('reading').hidden = !standing
-  $('reading').textContent = standing
+  $('reading').textContent = standing ? say(standing) : ''
   $('reading').classList.toggle('above', mayDraw)
-  $('clear').hidden = !mayClear
-  $('end-board').hidden = !mayModerate
+  panels?.show({mayClear, mayModerate})
   $('undo').disabled = undo.done.length === 0
   $('redo').disabled = undo.undone.length === 0
   showLink()
@@ -131,7 +149,7 @@ function changed(what) {
 function showTitle() {
   if (document.activeElement !== $('title')) $('title').value = title()
   $('title').disabled = !session?.mayDraw
-  document.title = `${title()} – Whiteboard`
+  document.title = say('app.title', {title: title()})
 }
 
 function turn(writes) {
@@ -140,33 +158,25 @@ function turn(writes) {
   changed()
 }
 
-const failed = async error => session?.state === 'closed' || toast((await late.words()).explain(error))
+const failed = async error => session?.state === 'closed' || toast((await late.explain()).explain(error))
 
 const showHost = async () => {
   const {Host} = await late.host()
+  label($('host'))
   host ??= new Host(session)
   host.show()
 }
 
-/** A text that is begun before its module has come begins when it has. */
-const noWriting = {
-  lay() {}, finish() {},
-  async begin(...at) {
-    await takeWriting()
-    tools.writing.begin(...at)
-  },
-}
-async function takeWriting() {
-  const {Writing} = await late.writing()
-  if (tools.writing !== noWriting) return
-  tools.writing = new Writing({canvas, session, records, undo, style: () => ({color: `#${style.color}FF`, size: textSizes[style.width]})})
+const showPeople = async () => {
+  const {showPeople} = await late.people()
+  showPeople(session.members, session.user, session.mayClear, session.mayModerate && ((user, name) => host?.manage(user, name)))
 }
 
 /** What stands is shown: what may be wanted without a relay is loaded now. */
 function comeLater() {
   if (performance.getEntriesByName('whiteboard-read').length > 0) return
   performance.mark('whiteboard-read')
-  const all = [showHost(), takeWriting(), ...Object.values(late).map(load => load())]
+  const all = [showHost(), showPanels(), showPeople(), ...Object.values(late).map(load => load())]
   // What does not come now is asked for again when it is wanted.
   for (const one of all) one.catch(() => {})
 }
@@ -176,20 +186,20 @@ function comeLater() {
 function choose(tool) {
   tools.tool = tool
   tools.choose([])
-  for (const name of Object.values(toolKeys)) $(`tool-${name}`).ariaPressed = name === tool
+  dock.show(tool)
   tell()
 }
 
 function restyle(change) {
   Object.assign(style, change)
-  for (const button of document.querySelectorAll('#style-panel button')) {
-    button.ariaPressed = button.dataset.color === `#${style.color}FF` || Number(button.dataset.width) === style.width
-  }
   const {style: swatch} = $('style').firstChild
   swatch.background = `#${style.color}`
   swatch.transform = `scale(${0.5 + style.width / 2_800})`
-  if (['eraser', 'select'].includes(tools.tool)) choose('pen')
+  panels?.restyle(style)
+  if (!toolTable[tools.tool].hasStyle) choose('pen')
 }
+const styleOf = tool => tool === 'marker' ? {color: `#${style.color}59`, width: style.width * 4}
+  : {color: `#${style.color}FF`, width: style.width, size: textSizes[style.width]}
 
 function showPenMode() {
   $('pen-mode').hidden = !penMode.isKnown
@@ -197,40 +207,14 @@ function showPenMode() {
 }
 
 function furnish() {
-  const show = panels([['people', 'people-panel'], ['more', 'menu'], ['style', 'style-panel']])
-  for (const [label, color] of Object.entries(colors)) {
-    const swatch = make('i', {className: 'swatch ink'})
-    swatch.style.background = `#${color}`
-    const button = make('button', {ariaLabel: label, onclick: () => restyle({color})}, swatch)
-    button.dataset.color = `#${color}FF`
-    $('colors').append(button)
-  }
-  for (const [label, width] of Object.entries(widths)) {
-    const dot = make('i')
-    dot.style.width = dot.style.height = `${4 + width / 70}px`
-    const button = make('button', {ariaLabel: label, onclick: () => restyle({width})}, dot)
-    button.dataset.width = width
-    $('widths').append(button)
-  }
-  for (const [key, tool] of Object.entries(toolKeys)) {
-    $(`tool-${tool}`).onclick = () => choose(tool)
-    $(`tool-${tool}`).title = `${$(`tool-${tool}`).ariaLabel} (${key.toUpperCase()})`
-  }
   const actions = {
     undo: () => turn(undo.undo(records)), redo: () => turn(undo.redo(records)), status: () => session.client.wakeUp(), invite,
-    'pen-only': () => penMode.choose(!penMode.isOn),
+    back: () => canvas.home(), 'pen-only': () => penMode.choose(!penMode.isOn),
     'zoom-out': () => canvas.zoom(0.8), 'zoom-in': () => canvas.zoom(1.25), 'zoom-level': () => canvas.zoom(1 / canvas.view.scale),
   }
-  const menu = {
-    'new-board': async () => location.hash = `/b/${(await late.names()).boardName()}`,
-    'zoom-fit': () => canvas.fit(), print, clear: ending('clear'), 'end-board': ending('endBoard'), leave,
-    rename: async () => session.rename(await askName()), 'another-device': offerDevice,
-    'export-svg': async () => (await late.svg()).saveSVG(records.ordered, records.title, `${title()}.svg`),
-    'export-png': () => picture(records.ordered).toBlob(blob => save(blob, `${title()}.png`)),
-  }
   for (const [id, run] of Object.entries(actions)) $(id).onclick = run
-  for (const [id, run] of Object.entries(menu)) $(id).onclick = () => (show(), run())
-  $('another-device').hidden = Boolean(credential?.token)
+  // Whoever is faster than what is behind these buttons gets it when it has come.
+  for (const id of ['people', 'more', 'style']) $(id).onclick = () => showPanels().then(() => $(id).click(), noModule)
   $('title').onkeydown = ({key}) => {
     if (key === 'Escape') $('title').value = title()
     if (key === 'Enter' || key === 'Escape') $('title').blur()
@@ -238,17 +222,45 @@ function furnish() {
   $('title').onchange = () => session.setTitle($('title').value.trim()).catch(failed).finally(showTitle)
 }
 
+/** What is behind the buttons of menus and panels. */
+async function showPanels() {
+  const {Panels} = await late.panels()
+  if (panels) return
+  panels = new Panels({
+    colors, widths, restyle, translate,
+    menu: {
+      'new-board': async () => location.hash = `/b/${(await late.names()).boardName()}`,
+      'export-png': async () => (await late.png()).savePNG(records.ordered, `${title()}.png`),
+      'export-svg': async () => (await late.svg()).saveSVG(records.ordered, records.title, `${title()}.svg`),
+      print, 'zoom-fit': () => canvas.fit(), clear: ending('clear'), 'end-board': ending('endBoard'), leave,
+    },
+    people: {rename: async () => session.rename(await askName()), ...credential?.token ? {} : {'another-device': offerDevice}},
+  })
+  panels.restyle(style)
+  changed()
+}
+
+/** Into another language, which is kept. */
+async function translate(language) {
+  await speak(language)
+  await restOfWords()
+  keepLanguage(language)
+  label(document.body)
+  changed('title')
+  changed('people')
+}
+
 const ending = name => () => late.endings().then(endings => endings[name]({session, undo, turn, changed, failed}), noModule)
 const leave = ending('leave')
-const noModule = () => toast('You are not connected. Try again in a moment.')
+const noModule = () => toast(say('notice.notConnected'))
 const invite = () => late.invite().then(({invite}) => invite(session), noModule)
 const offerDevice = () => late.invite().then(({offerDevice}) => offerDevice({session, failed}), noModule)
 
 async function askName() {
   const value = local.getItem('whiteboard.name') ?? (await late.names()).personName()
-  const input = field({id: 'name', value, maxLength: 40, ariaLabel: 'Your name',
+  const input = field({id: 'name', value, maxLength: 40, ariaLabel: say('welcome.name'),
       onfocus: () => input.select()})
-  await ask('welcome', 'What is your name?', 'Others see it next to your pen.', [['start', 'Start drawing']], [input], true)
+  await ask('welcome', say('welcome.title'), say('welcome.text'), [['start', say('welcome.start')]], [input], true)
   keep(local, 'whiteboard.name', input.value.trim())
   return input.value.trim()
 }
@@ -267,11 +279,13 @@ function keyDown(event) {
   }
   const color = Object.values(colors)[key - 1]
   const run = ctrlKey || metaKey ? {z: $(shiftKey ? 'redo' : 'undo').onclick, y: $('redo').onclick, p: print}[name]
-    : altKey ? undefined : toolKeys[name] ? () => session.mayDraw && choose(toolKeys[name]) : color ? () => restyle({color}) : plain[name]
+    : altKey ? undefined : toolOfKey[name] ? () => isOffered(toolOfKey[name]) && choose(toolOfKey[name])
+    : color ? () => restyle({color}) : plain[name]
   if (!run) return
   event.preventDefault()
   run()
 }
+const isOffered = tool => session.mayDraw || !toolTable[tool].needsDraw
 const step = by => restyle({width: Object.values(widths)[Object.values(widths).indexOf(style.width) + by] ?? style.width})
 function pan(isPanning) {
   tools.isPanning = isPanning
@@ -280,6 +294,8 @@ function pan(isPanning) {
 
 // MARK: Beginning
 
+await speak(preferred())
+label(document.body)
 showTitle()
 if (code) await late.devices().then(({comeAsSame}) => comeAsSame(code, {board, credential, storage: local}))
 const isBack = !isKnownTab() && local.getItem('whiteboard.name') !== null
@@ -288,16 +304,14 @@ const user = subjectOf(credential) ?? ownUser()
 const device = await claimDevice(user)
 session = new Session({board, credential, user, device, name, records, live, changed, failed})
 tools = new Tools({
-  canvas, session, records, undo, changed, writing: noWriting, penMode, refused: () => toast('Only the host can change what others drew.'),
-  style: tool => tool === 'marker' ? {color: `#${style.color}59`, width: style.width * 4}
-      : {color: `#${style.color}FF`, width: style.width},
+  canvas, session, records, undo, changed, penMode, style: styleOf, failed: noModule, refused: () => toast(say('notice.othersThing')),
 })
+dock = new Dock(choose)
 furnish()
 showPenMode()
 choose('pen')
 restyle({})
-showPeople(new Map([[session.user, {name}]]), session.user)
-if (isBack) late.words().then(({entryTexts}) => toast(entryTexts.here(session.name), entryTexts.startFresh, leave), () => {})
+if (isBack) restOfWords().then(() => toast(say('entry.here', {name: session.name}), say('entry.startFresh'), leave), () => {})
 // Tabs of a browser are one person, and leave together.
 addEventListener('storage', async ({key, newValue}) => {
   if (key !== 'whiteboard.person') return
@@ -309,7 +323,7 @@ addEventListener('keydown', keyDown)
 addEventListener('keyup', ({key}) => key === ' ' && pan(false))
 // A user who closes the page has left; one whose page only sleeps has not.
 addEventListener('pagehide', ({persisted}) => {
-  tools.writing.finish()
+  tools.writing?.finish()
   tools.finish(Infinity)
   if (!persisted) session.client.close()
 })

@@ -1,92 +1,15 @@
 // The board on the screen: one layer of all that is kept, out of tiles, and above it one for what moves.
+import {boxAround} from './boxes.js'
+import {drawElement, spanOf} from './kinds/index.js'
+import {prepared} from './surface.js'
 import {Tiles} from './tiles.js'
-import {baseline, boxAround, dotRadius, fontSize, ink, isDot, linesOf, pictureBox, runs} from './svg.js'
 
-const between = scale => Math.min(20, Math.max(0.05, scale))
-
-/** The lines of one part as canvas paths in px of the board, one for each width. */
-function pathsOf(part) {
-  if (part.paths) return part.paths
-  const {xy} = part
-  return part.paths = runs(part).map(({width, from, to}) => {
-    const path = new Path2D()
-    path.moveTo(xy[2 * from] / 100, xy[2 * from + 1] / 100)
-    for (let index = from + 1; index <= to; index++) path.lineTo(xy[2 * index] / 100, xy[2 * index + 1] / 100)
-    return {width: width / 100, path}
-  })
-}
-
-function drawPart(context, part, rgb) {
-  context.strokeStyle = rgb
-  context.fillStyle = part.color.slice(0, 7)
-  if (isDot(part)) {
-    context.beginPath()
-    context.arc(part.xy[0] / 100, part.xy[1] / 100, dotRadius(part) / 100, 0, 7)
-    context.fill()
-  }
-  for (const {width, path} of pathsOf(part)) {
-    context.lineWidth = width
-    context.stroke(path)
-  }
-}
-
-const fontOf = element => `${fontSize(element) / 100}px sans-serif`
-
-/** Draws one stroke or text. */
-export function drawElement(context, element) {
-  const {rgb, opacity} = ink((element.parts?.[0] ?? element).color)
-  if (element.type === 'text') {
-    context.globalAlpha = opacity / 100
-    context.fillStyle = rgb
-    context.font = fontOf(element)
-    linesOf(element).forEach((line, number) => context.fillText(line, element.x / 100, baseline(element, number) / 100))
-  } else if (opacity === 100 || (element.parts.length === 1 && pathsOf(element.parts[0]).length < 2)) {
-    context.globalAlpha = opacity / 100
-    for (const part of element.parts) drawPart(context, part, rgb)
-  } else {
-    // Runs overlap at their ends: they are drawn opaque on a layer of their own, which is laid over the board as one.
-    const layer = scratch(context)
-    for (const part of element.parts) drawPart(layer, part, rgb)
-    const transform = context.getTransform()
-    context.resetTransform()
-    context.globalAlpha = opacity / 100
-    context.drawImage(layer.canvas, 0, 0)
-    context.setTransform(transform)
-  }
-  context.globalAlpha = 1
-}
-
-function prepared(canvas) {
-  const context = canvas.getContext('2d')
-  context.lineCap = context.lineJoin = 'round'
-  return context
-}
-
-/** An empty layer as another one is; one is kept for all. */
-function scratch(like) {
-  const {width, height} = like.canvas
-  const canvas = scratch.canvas ??= document.createElement('canvas')
-  // This empties it, too.
-  Object.assign(canvas, {width, height})
-  const context = prepared(canvas)
-  context.setTransform(like.getTransform())
-  return context
-}
-
-/** What an element covers, in 1/100 px: who draws letters knows how wide they are. */
-function spanOf(element) {
-  const {type, box, x, size} = element
-  if (type !== 'text' || element.span) return element.span ?? box
-  const context = spanOf.context ??= document.createElement('canvas').getContext('2d')
-  context.font = fontOf(element)
-  return element.span = boxAround(linesOf(element).map((line, number) => {
-    const sides = context.measureText(line)
-    const [left, up, right, down] = ['Left', 'Ascent', 'Right', 'Descent']
-        .map(side => Math.max(0, Math.min(1e9, sides[`actualBoundingBox${side}`] * 110)) + size)
-    const y = baseline(element, number)
-    return [x - left, y - up, x + right, y + down]
-  }))
-}
+/** What the format can hold, 20,000 km of it, is seen in a window at the least scale. */
+const between = scale => Math.min(20, Math.max(1e-5, scale))
+/** A hand makes a board no smaller than this; what lies far apart is shown smaller by `fit`. */
+const handScaleMin = 0.05
+/** A newcomer sees all of a board that need not be smaller than this, else a part of it. */
+const homeScaleMin = 0.1
 
 export class Canvas {
   /** What of the board lies in the window's upper left corner, in px of the board, and how large it is shown. */
@@ -188,34 +111,52 @@ export class Canvas {
   /** Around a place of the window, which stays where it is. */
   zoom(factor, at = {clientX: this.stage.clientWidth / 2, clientY: this.stage.clientHeight / 2}) {
     const {x, y, scale: before} = this.#view
-    const scale = between(before * factor)
+    const scale = between(Math.max(before * factor, Math.min(before, handScaleMin)))
     const off = 1 / before - 1 / scale
     this.view = {x: x + at.clientX * off, y: y + at.clientY * off, scale}
   }
 
-  /** Shows all of the board, never larger than it is. `isNeeded`: only if it does not lie within the window. */
-  fit(isNeeded = false) {
-    const elements = this.elements()
-    const [left, top, right, bottom] = boxAround(elements.map(({box}) => box))
+  /** What of the board the window shows, as a box in 1/100 px. */
+  get window() {
+    const {x, y, scale} = this.#view
     const {clientWidth, clientHeight} = this.stage
-    const [from, to] = [this.toScreen(left, top), this.toScreen(right, bottom)]
+    return [x, y, x + clientWidth / scale, y + clientHeight / scale].map(place => place * 100)
+  }
+
+  /** Shows all of the board, never larger than it is. */
+  fit() {
+    const box = boxAround(this.elements().map(({box}) => box))
+    this.show(box, Math.min(1, this.scaleOf(box)))
+  }
+
+  /**
+   * Shows the drawing to whoever comes: all of it, or where most of it lies if things are so far apart that nothing could be made out.
+   * `isNeeded`: only if all of it does not lie within the window.
+   */
+  home(isNeeded = false) {
+    const boxes = this.elements().map(({box}) => box)
+    const all = boxAround(boxes)
+    const [from, to] = [this.toScreen(all[0], all[1]), this.toScreen(all[2], all[3])]
+    const {clientWidth, clientHeight} = this.stage
     if (isNeeded && from.x >= 0 && from.y >= 0 && to.x <= clientWidth && to.y <= clientHeight) return
-    const [width, height] = [Math.max(1, right - left) / 100, Math.max(1, bottom - top) / 100]
-    const scale = Math.min(1, (clientWidth - 48) / width, (clientHeight - 168) / height)
+    if (this.scaleOf(all) >= homeScaleMin) return this.fit()
+    const middles = boxes.map(([left, top, right, bottom]) => [(left + right) / 2, (top + bottom) / 2])
+    const median = [0, 1].map(axis => middles.map(place => place[axis]).sort((one, other) => one - other)[middles.length >> 1])
+    // Between two drawings is nothing: what lies next to the middle is seen.
+    const away = middles.map(([x, y]) => Math.hypot(x - median[0], y - median[1]))
+    const nearest = boxes[away.indexOf(away.reduce((least, one) => Math.min(least, one)))]
+    this.show(nearest, Math.max(homeScaleMin, Math.min(1, this.scaleOf(nearest))))
+  }
+
+  /** The scale at which a box, with room for the bars, fills the window. */
+  scaleOf([left, top, right, bottom]) {
+    const {clientWidth, clientHeight} = this.stage
+    return Math.min((clientWidth - 48) * 100 / Math.max(100, right - left), (clientHeight - 168) * 100 / Math.max(100, bottom - top))
+  }
+
+  /** A box in the middle of the window. */
+  show([left, top, right, bottom], scale) {
+    const {clientWidth, clientHeight} = this.stage
     this.view = {x: (left + right) / 200 - clientWidth / 2 / scale, y: (top + bottom) / 200 - clientHeight / 2 / scale, scale}
   }
-}
-
-/** The whole picture on white, at twice its size unless that were too large. @returns {HTMLCanvasElement} */
-export function picture(elements) {
-  const {x, y, width, height} = pictureBox(elements)
-  const scale = Math.min(2, 8_192 / Math.max(width, height) * 100)
-  const canvas = Object.assign(document.createElement('canvas'),
-      {width: Math.ceil(width / 100 * scale), height: Math.ceil(height / 100 * scale)})
-  const context = prepared(canvas)
-  context.fillStyle = '#fff'
-  context.fillRect(0, 0, canvas.width, canvas.height)
-  context.setTransform(scale, 0, 0, scale, -x / 100 * scale, -y / 100 * scale)
-  for (const element of elements) drawElement(context, element)
-  return canvas
 }

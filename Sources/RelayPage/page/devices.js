@@ -1,9 +1,10 @@
 // One more device of the same person: the link that leads it here, and how it becomes that person.
 import {RelayClient} from '../relay-client.js'
+import {explain} from './explain.js'
 import {adoptPerson, keep} from './identity.js'
 import {newID} from './ink.js'
 import {ask} from './ui.js'
-import {explain} from './words.js'
+import {say} from './words/index.js'
 
 /** As people read it: `3J7XQ-0M9TZ`. */
 export const spelled = code => `${code.slice(0, 5)}-${code.slice(5)}`
@@ -40,6 +41,6 @@ export async function comeAsSame(code, {board, credential, storage}) {
     adoptPerson(person, credential)
     if (person.name) keep(storage, 'whiteboard.name', person.name)
   } catch (error) {
-    await ask('code-dialog', 'That did not bring your other device here', explain(error), [['code-close', 'Go on']])
+    await ask('code-dialog', say('device.failed'), explain(error), [['code-close', say('device.goOn')]])
   }
 }

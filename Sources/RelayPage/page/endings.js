@@ -1,7 +1,8 @@
 // When something ends: a link, what is on a board, a board, a person's place in this browser. It comes when it is wanted.
 import {claimDevice, dropGiven, keepGiven, open, ownUser, subjectOf} from './identity.js'
+import {explainEnd, withLost} from './explain.js'
 import {ask, field, toast} from './ui.js'
-import {explainEnd, leaveTexts, otherRelayTexts} from './words.js'
+import {say} from './words/index.js'
 
 /** A link has ended for good: the page goes on as another device or user, with another key, or when it is told to. */
 export async function linkEnded(session, reason) {
@@ -13,50 +14,50 @@ export async function linkEnded(session, reason) {
   else if (isUserTaken && !isToken) user = ownUser(user)
   else if (key) {
     if (session.credential?.key) dropGiven()
-    const input = field({id: 'key', ariaLabel: 'Key'})
-    await ask('key-dialog', 'Enter the key of this board', key, [['key-enter', 'Join']], [input], true)
+    const input = field({id: 'key', ariaLabel: say('key.label')})
+    await ask('key-dialog', say('key.title'), key, [['key-enter', say('key.join')]], [input], true)
     session.credential = {key: input.value.trim()}
     keepGiven(session.credential)
     if (isToken) user = ownUser()
-  } else await ask('ended-dialog', 'You are disconnected', text, [['ended-again', 'Connect again']], [], true)
+  } else await ask('ended-dialog', say('end.title'), text, [['ended-again', say('end.again')]], [], true)
   session.connect(user, device)
 }
 
 /** Asks a host, then clears the board. */
 export async function clear({session, undo, turn, changed, failed}) {
-  const answer = await ask('clear-dialog', 'Clear the board for everyone?',
-      'This removes all drawings and texts. You can undo it for ten minutes.', [['clear-no', 'Keep it'], ['clear-yes', 'Clear the board']])
+  const answer = await ask('clear-dialog', say('clear.title'), say('clear.text'),
+      [['clear-no', say('keep')], ['clear-yes', say('clear.yes')]])
   if (answer !== 'clear-yes') return
   await session.clear().then(() => {
     const step = [{isClear: true}]
     undo.add(step)
-    toast('The board is clear.', 'Undo', () => undo.take(step) && turn(step))
+    toast(say('clear.done'), say('undo'), () => undo.take(step) && turn(step))
     changed()
   }, failed)
 }
 
 /** Asks a host, then ends the board. */
 export async function endBoard({session, failed}) {
-  const answer = await ask('end-dialog', 'End this board for everyone?',
-      'Everyone leaves it, and all that is on it goes for good: save it first if you want to keep it.',
-      [['end-no', 'Keep it'], ['end-yes', 'End the board']])
+  const answer = await ask('end-dialog', say('endBoard.title'), say('endBoard.text'),
+      [['end-no', say('keep')], ['end-yes', say('endBoard.yes')]])
   if (answer === 'end-yes') await session.end().catch(failed)
 }
 
 /** Whoever goes on begins anew, with a page that knows nothing of the board that was. */
 export async function boardEnded() {
-  await ask('board-ended', 'The host has ended this board', 'What was on it is gone.', [['board-again', 'Begin anew']], [], true)
+  await ask('board-ended', say('boardEnded.title'), say('boardEnded.text'), [['board-again', say('boardEnded.again')]], [], true)
   location.reload()
 }
 
 /**
- * Takes from this browser all that it knows of whoever was here: key, secret, name, and what was not sent. How fingers draw stays.
+ * Takes from this browser all that it knows of whoever was here: key, secret, name, and what was not sent. How fingers draw, and
+ * the language, stay.
  *
  * @param {{keepsGiven?: boolean, isOfTab?: boolean}} [how] `keepsGiven`: but not a key that was just given to this tab; `isOfTab`: only
  *   what is this tab's alone, when another has left: by the time that this one hears of it somebody else may be here
  */
 export function forgetAll({keepsGiven = false, isOfTab = false} = {}) {
-  const stays = ['whiteboard.fingers', ...keepsGiven ? ['whiteboard.credential'] : []]
+  const stays = ['whiteboard.fingers', 'whiteboard.language', ...keepsGiven ? ['whiteboard.credential'] : []]
   for (const storage of isOfTab ? [open('sessionStorage')] : [open('localStorage'), open('sessionStorage')]) {
     const names = Array.from({length: storage.length}, (_, at) => storage.key(at))
     for (const name of names) if (/^(whiteboard|boardrelay|status)\./.test(name) && !stays.includes(name)) storage.removeItem(name)
@@ -65,8 +66,9 @@ export function forgetAll({keepsGiven = false, isOfTab = false} = {}) {
 
 /** Asks, and leaves a browser that others use, too: it keeps nothing of this person. */
 export async function leave({session}) {
-  const {title, text, no, yes} = leaveTexts(session.records.own.length)
-  if (await ask('leave-dialog', title, text, [['leave-no', no], ['leave-yes', yes]]) !== 'leave-yes') return
+  const answer = await ask('leave-dialog', say('leave.title'), withLost('leave.text', session.records.own.length),
+      [['leave-no', say('leave.no')], ['leave-yes', say('leave.yes')]])
+  if (answer !== 'leave-yes') return
   await session.client.close()
   forgetAll()
   location.reload()
@@ -74,8 +76,8 @@ export async function leave({session}) {
 
 /** Another relay has let this page in: what this browser keeps is not for that one. A key that was just given to this tab may be. */
 async function meetOther(session) {
-  const {title, text, yes} = otherRelayTexts(session.records.own.length)
-  await ask('other-relay', title, text, [['start-fresh', yes]], [], true)
+  await ask('other-relay', say('otherRelay.title'), withLost('otherRelay.text', session.records.own.length),
+      [['start-fresh', say('otherRelay.yes')]], [], true)
   forgetAll({keepsGiven: true})
   location.reload()
 }

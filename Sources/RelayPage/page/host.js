@@ -1,6 +1,7 @@
 // What a host decides on the page: how everybody may draw on this board, and what one person may.
+import {explain} from './explain.js'
 import {$, ask, toast} from './ui.js'
-import {explain, hostTexts} from './words.js'
+import {say} from './words/index.js'
 
 /** So long a person is kept out. */
 const banMs = 24 * 3_600_000
@@ -20,7 +21,7 @@ export class Host {
     $('pause').ariaPressed = isFrozen
     $('free').ariaPressed = isOpen
     const isNews = !records.isReading && this.wasOpen !== undefined && this.wasOpen !== isOpen
-    if (isNews && !mayModerate) toast(isOpen ? hostTexts.open : hostTexts.closed)
+    if (isNews && !mayModerate) toast(say(isOpen ? 'host.open' : 'host.closed'))
     this.wasOpen = isOpen
   }
 
@@ -31,7 +32,7 @@ export class Host {
       if (done) toast(done)
       return true
     } catch (error) {
-      toast(error.name === 'notPermitted' ? hostTexts.otherHost : explain(error))
+      toast(error.name === 'notPermitted' ? say('host.otherHost') : explain(error))
       return false
     }
   }
@@ -41,30 +42,36 @@ export class Host {
     const {session} = this
     const role = (role, done) => () => this.decide(moderation => moderation.setRole(role, {of: user}), done)
     const choices = {
-      'person-draw': role('editor', hostTexts.draws(name)),
-      'person-view': role('reader', hostTexts.views(name)),
-      'person-edit': role('coeditor', hostTexts.edits(name)),
+      'person-draw': role('editor', say('person.draws', {name})),
+      'person-view': role('reader', say('person.views', {name})),
+      'person-edit': role('coeditor', say('person.edits', {name})),
       'person-take-back': () => this.takeBack(user, name),
-      'person-remove': () => this.decide(moderation => moderation.endSession({of: user}), hostTexts.removed(name)),
+      'person-remove': () => this.decide(moderation => moderation.endSession({of: user}), say('person.removed', {name})),
       'person-ban': () => this.ban(user, name),
     }
-    const answer = await ask('person-dialog', name, hostTexts.person, [...Object.entries(hostTexts.choices), ['person-close', 'Close']])
+    const labels = {
+      'person-draw': 'person.draw', 'person-view': 'person.view', 'person-edit': 'person.edit', 'person-take-back': 'person.takeBack',
+      'person-remove': 'person.remove', 'person-ban': 'person.ban', 'person-close': 'close',
+    }
+    const answer = await ask('person-dialog', name, say('person.text'), Object.entries(labels).map(([id, word]) => [id, say(word)]))
     if (session.mayModerate) await choices[answer]?.()
   }
 
   async takeBack(user, name) {
-    const {title, text, yes} = hostTexts.takeBack(name)
-    if (await ask('remove-dialog', title, text, [['remove-no', 'Keep it'], ['remove-yes', yes]]) !== 'remove-yes') return
+    const answer = await ask('remove-dialog', say('takeBack.title', {name}), say('takeBack.text', {name}),
+        [['remove-no', say('keep')], ['remove-yes', say('takeBack.yes')]])
+    if (answer !== 'remove-yes') return
     await this.decide(async () => {
       const count = await this.session.removeDrawings(user)
-      toast(count ? hostTexts.tookBack(name) : hostTexts.nothing(name))
+      toast(say(count ? 'takeBack.done' : 'takeBack.nothing', {name}))
     })
   }
 
   async ban(user, name) {
-    const {title, text, yes} = hostTexts.ban(name)
-    if (await ask('ban-dialog', title, text, [['ban-no', 'Let them stay'], ['ban-yes', yes]]) !== 'ban-yes') return
+    const answer = await ask('ban-dialog', say('ban.title', {name}), say('ban.text', {name}),
+        [['ban-no', say('ban.no')], ['ban-yes', say('ban.yes')]])
+    if (answer !== 'ban-yes') return
     if (!await this.decide(moderation => moderation.ban(user, {for: banMs}))) return
-    toast(hostTexts.banned(name), 'Undo', () => this.decide(moderation => moderation.unban(user), hostTexts.unbanned(name)))
+    toast(say('ban.done', {name}), say('undo'), () => this.decide(moderation => moderation.unban(user), say('ban.undone', {name})))
   }
 }

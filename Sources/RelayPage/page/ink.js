@@ -70,17 +70,3 @@ function put({xy, pressure}, {x, y, p}) {
   xy.push(...place)
   pressure?.push(Math.round(Math.min(1, Math.max(0, p)) * 255))
 }
-
-/** Whether a place is on an element, or less than `slack` away; all in 1/100 px. */
-export function touches({type, parts, box: [left, top, right, bottom]}, x, y, slack) {
-  if (x < left - slack || x > right + slack || y < top - slack || y > bottom + slack) return false
-  return type === 'text' || parts.some(({xy, width}) => {
-    for (let at = 0; at < xy.length; at += 2) {
-      const before = Math.max(0, at - 2)
-      const [fromX, fromY, dx, dy] = [xy[before], xy[before + 1], xy[at] - xy[before], xy[at + 1] - xy[before + 1]]
-      const along = Math.max(0, Math.min(1, ((x - fromX) * dx + (y - fromY) * dy) / (dx * dx + dy * dy) || 0))
-      if (Math.hypot(x - fromX - along * dx, y - fromY - along * dy) <= width / 2 + slack) return true
-    }
-    return false
-  })
-}

@@ -3,23 +3,24 @@ import {deviceLink, spelled} from './devices.js'
 import {isOwnRelay, linkTo} from './identity.js'
 import {qrCode, qrPath} from './qr.js'
 import {ask, field, make, toast} from './ui.js'
+import {say} from './words/index.js'
 
 function codePicture(link) {
   const code = qrCode(link)
   if (!code) return ''
   const size = code.length + 8
   const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}"><path d="${qrPath(code)}"/></svg>`
-  return make('img', {alt: 'QR code of the link', src: `data:image/svg+xml,${encodeURIComponent(picture)}`})
+  return make('img', {alt: say('invite.qr'), src: `data:image/svg+xml,${encodeURIComponent(picture)}`})
 }
 
 /** A link as a QR code, and as a text to copy; `show` puts another in its place. */
 function linkBox(label) {
   const box = make('div', {id: 'qr'})
   const input = field({id: 'address', readOnly: true, ariaLabel: label})
-  const copy = make('button', {id: 'copy', type: 'button', textContent: 'Copy', onclick: () => {
+  const copy = make('button', {id: 'copy', type: 'button', textContent: say('invite.copy'), onclick: () => {
     // Without a secure context there is no clipboard to write to, but what is selected can be copied.
     input.select()
-    copy.textContent = document.execCommand('copy') ? 'Copied' : 'Press Ctrl+C'
+    copy.textContent = say(document.execCommand('copy') ? 'invite.copied' : 'invite.press')
   }})
   const show = link => {
     if (link === input.value) return
@@ -30,7 +31,6 @@ function linkBox(label) {
 }
 
 const isLocal = /^(localhost|127\.|\[)/.test(location.hostname)
-const localText = 'Only this computer knows this address: open the board by one that the relay printed.'
 
 let isInviting = false
 
@@ -41,33 +41,28 @@ export async function invite(session) {
   isInviting = true
   await Promise.race([renewGuestKey(session), new Promise(resolve => setTimeout(resolve, 1_000))])
   const {board, credential} = session
-  const link = linkBox('Link to this board')
+  const link = linkBox(say('invite.link'))
   const show = () => link.show(linkTo(location.origin, board, session.credential))
   show()
-  const text = isLocal ? localText
-    : credential?.token ? 'Guests need a token of their own, from whom you have yours.'
-    : session.mayClear && credential?.key && !credential.guestKey
-        ? 'This link makes others hosts as well. Guests join with the other link that the relay printed.'
-      : session.mayDraw ? 'Point a phone or tablet in the same network at the code.' : 'Whoever scans the code can watch.'
+  const text = isLocal ? 'invite.local' : credential?.token ? 'invite.token'
+    : session.mayClear && credential?.key && !credential.guestKey ? 'invite.hosts' : session.mayDraw ? 'invite.draw' : 'invite.watch'
   // On a wall the code stands for long: a key that is drawn anew meanwhile takes its place.
   const timer = setInterval(() => renewGuestKey(session).then(show), 3_000)
   // Behind a modal panel nobody asks again; who closes it may do so at once.
   isInviting = false
-  await ask('invite-dialog', 'Scan to draw along', text, [['invite-close', 'Done']], link.parts)
+  await ask('invite-dialog', say('invite.title'), say(text), [['invite-close', say('done')]], link.parts)
   clearInterval(timer)
 }
 
 /** Shows another device of this person the way here. The link has the own key: it is for nobody else. */
 export async function offerDevice({session, failed}) {
-  if (session.state !== 'connected') return toast('You are not connected. Try again in a moment.')
+  if (session.state !== 'connected') return toast(say('notice.notConnected'))
   try {
     const {code, validMs} = await session.client.handOver()
-    const link = linkBox('Link for your other device')
+    const link = linkBox(say('device.link'))
     link.show(deviceLink(location.origin, session.board, session.credential, code))
     const timer = setTimeout(() => document.querySelector('#device-dialog')?.close(), validMs)
-    const text = 'Scan this with your other device, or open the link there: what you draw on both is yours. '
-        + 'The code is good once, for two minutes. Show it to nobody else.'
-    await ask('device-dialog', 'Use another device', isLocal ? localText : text, [['device-close', 'Done']],
+    await ask('device-dialog', say('device.title'), say(isLocal ? 'invite.local' : 'device.text'), [['device-close', say('done')]],
         [make('p', {id: 'device-code', textContent: spelled(code)}), ...link.parts])
     clearTimeout(timer)
   } catch (error) {

@@ -1,6 +1,6 @@
 // What others are doing at this moment: lines that are not finished yet, and where their pens are.
-import {readPacket} from './format.js'
-import {drawElement} from './canvas.js'
+import {drawElement} from './kinds/index.js'
+import {readPacket} from './points.js'
 
 /** Lines and cursors that were not heard of for so long are shown no more: their authors have gone, or rest. */
 const strokeAgeMaxMs = 30_000

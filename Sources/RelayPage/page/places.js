@@ -28,15 +28,24 @@ export class Places {
 
   /** The elements whose boxes touch a box, in no order. */
   within(box) {
-    const found = []
-    const look = cell => cell?.forEach(element => overlap(this.boxOf(element), box) && found.push(element))
+    return [...this.#touching(box)]
+  }
+  /** Whether any element's box touches a box. */
+  hasWithin(box) {
+    return !this.#touching(box).next().done
+  }
+
+  * #touching(box) {
     for (const [side, cells] of this.#levels) {
-      const [left, top, right, bottom] = box.map((place, at) => Math.floor(place / side) - (at < 2 ? 1 : 0))
-      // Where little is, that is fewer than the cells one asks for.
-      if ((right - left + 1) * (bottom - top + 1) > cells.size) cells.forEach(look)
-      else for (let x = left; x <= right; x++) for (let y = top; y <= bottom; y++) look(cells.get(`${x} ${y}`))
+      for (const cell of this.#cellsAt(box, side, cells)) for (const element of cell) if (overlap(this.boxOf(element), box)) yield element
     }
-    return found
+  }
+
+  * #cellsAt(box, side, cells) {
+    const [left, top, right, bottom] = box.map((place, at) => Math.floor(place / side) - (at < 2 ? 1 : 0))
+    // Where little is, that is fewer than the cells one asks for.
+    if ((right - left + 1) * (bottom - top + 1) > cells.size) yield* cells.values()
+    else for (let x = left; x <= right; x++) for (let y = top; y <= bottom; y++) yield cells.get(`${x} ${y}`) ?? []
   }
 
   #cellOf(element) {

@@ -1,9 +1,8 @@
 // What a board holds, as far as it is known here: records as the relay tells them, over them the changes of this page that it
-// has not yet told stored, and the strokes and texts that all of them draw, in layers.
-import {readRecord} from './format.js'
+// has not yet told stored, and the elements that all of them draw, in layers. What an element is its kind knows (kinds/).
+import {isToCome, kindOf, loadKind, readRecord} from './kinds/index.js'
 import {Layers, order} from './layers.js'
 import {Places} from './places.js'
-import {boxOf} from './svg.js'
 
 export class Records {
   /** As the relay has them, by key: `{key, offset, author, customType, payload}`; of one that was removed `payload` is `undefined`. */
@@ -21,6 +20,8 @@ export class Records {
   elements = new Map()
   #layers = new Layers()
   #places = new Places()
+  /** Keys of records whose kinds' modules have not come, by type. */
+  #unread = new Map()
   keysOf = new Map()
   idOf = new Map()
   title = ''
@@ -126,8 +127,8 @@ export class Records {
     const ids = new Set()
     for (const key of this.touched) {
       const record = this.get(key)
-      if (record) record.part ??= readRecord(record.customType, record.payload) ?? {}
-      const [before, now] = [this.idOf.get(key), record?.part.id]
+      if (record) this.#read(record)
+      const [before, now] = [this.idOf.get(key), record?.part?.id]
       this.keysOf.get(before)?.delete(key)
       this.idOf.set(key, now)
       if (now !== undefined) this.keysOf.set(now, (this.keysOf.get(now) ?? new Set()).add(key))
@@ -155,20 +156,34 @@ export class Records {
     this.changed({gone, come})
   }
 
-  /** What the records of one id draw, taken in the order of their offsets: parts of one stroke join. */
+  /** What a record says: once, and when its kind's module has come. */
+  #read(record) {
+    const {key, customType, payload} = record
+    if (isToCome(customType)) this.#wait(customType, key)
+    else record.part ??= readRecord(customType, payload) ?? {}
+  }
+
+  /** What cannot be read yet is looked at again when it can. */
+  async #wait(type, key) {
+    const keys = this.#unread.get(type)
+    if (keys) return void keys.add(key)
+    this.#unread.set(type, new Set([key]))
+    // Without its module nothing of it is drawn; the next such record asks again.
+    await loadKind(type).catch(() => {})
+    this.#unread.get(type).forEach(key => this.touched.add(key))
+    this.#unread.delete(type)
+    if (!isToCome(type)) this.flush()
+  }
+
+  /** What the records of one id draw, taken in the order of their offsets. */
   element(id) {
     const records = [...this.keysOf.get(id) ?? []].map(key => this.get(key))
         .sort((one, other) => (one.offset ?? Infinity) - (other.offset ?? Infinity))
     let element
-    for (const {part} of records) {
-      if (part.type !== 'stroke') element = {...part}
-      else if (part.part > 1 && element?.parts?.[0].parts === part.parts) {
-        element.parts = [...element.parts.filter(other => other.part !== part.part), part].sort((one, other) => one.part - other.part)
-      } else element = {type: 'stroke', id, z: part.z, parts: [part]}
-    }
+    for (const {part} of records) element = kindOf(part.type).join?.(element, part) ?? {...part}
     if (!element) return undefined
-    if (id) element.box = boxOf(element)
-    return Object.assign(element, {records, z: element.parts?.[0].z ?? element.z, sources: records.map(({payload}) => payload)})
+    if (id) element.box = kindOf(element.type).boxOf(element)
+    return Object.assign(element, {records, sources: records.map(({payload}) => payload)})
   }
 
   /** From the lowest layer to the highest. */
@@ -178,6 +193,9 @@ export class Records {
   /** Those whose boxes touch a box, in the same order. */
   within(box) {
     return this.#places.within(box).sort(order)
+  }
+  hasWithin(box) {
+    return this.#places.hasWithin(box)
   }
   /** The layer for what is drawn next. */
   get nextLayer() {

@@ -1,7 +1,8 @@
 // The page's place at the relay: the board's channel, its live points, who is there, its title; and what it sends.
 import {ErrorCode, RelayClient, wakeUpWithPage} from '../relay-client.js'
-import {hundredths, writePackets} from './format.js'
+import {hundredths} from './format.js'
 import {isOwnRelay, open} from './identity.js'
+import {writePackets} from './points.js'
 
 /** Others see a page that lost its link for so long: a tablet that sleeps for a moment does not leave. */
 const presenceTimeoutMs = 60_000
@@ -255,10 +256,10 @@ export class Session {
   get mayModerate() {
     return this.client?.access?.role === 'moderator'
   }
-  /** One line about what may not be drawn, and by whom; nothing where everybody may draw. */
+  /** The word of what may not be drawn, and by whom; nothing where everybody may draw. */
   get standing() {
-    if (this.isFrozen) return this.mayDraw ? 'Drawing is paused for guests' : 'The host has paused drawing'
-    return this.mayDraw ? undefined : 'View only'
+    if (this.isFrozen) return this.mayDraw ? 'standing.pausedForGuests' : 'standing.paused'
+    return this.mayDraw ? undefined : 'standing.viewOnly'
   }
   /**
    * Asks the relay for the key with which a host invites: it may have been drawn anew since the page was opened.

@@ -1,5 +1,8 @@
-// The page's furniture: panels, dialogs, notices, who is here, cursors.
-import {initials, tint} from './names.js'
+// The page's furniture: dialogs, notices, cursors.
+import {tint} from './names.js'
+import {say} from './words/index.js'
+
+export const nameOf = states => states?.name?.trim() || say('people.someone')
 
 export const $ = id => document.getElementById(id)
 
@@ -10,28 +13,13 @@ export function make(tag, properties = {}, ...children) {
   return element
 }
 
-/** Buttons that show a panel; one at a time, and none after a press elsewhere. */
-export function panels(pairs) {
-  const show = wanted => {
-    for (const [button, panel] of pairs) {
-      $(panel).hidden = panel !== wanted
-      $(button).ariaExpanded = panel === wanted
-    }
-  }
-  for (const [button, panel] of pairs) {
-    $(button).addEventListener('click', event => {
-      show($(panel).hidden ? panel : undefined)
-      if (event.detail === 0) $(panel).querySelector('button')?.focus()
-    })
-    addEventListener('keydown', ({key}) => {
-      if (key !== 'Escape' || $(panel).hidden) return
-      show()
-      $(button).focus()
-    })
-  }
-  addEventListener('pointerdown', ({target}) => pairs.flat().some(id => $(id).contains(target)) || show(), true)
-  show()
-  return show
+/** Lines in a square of 24. */
+export function icon(path) {
+  const [svg, line] = ['svg', 'path'].map(tag => document.createElementNS('http://www.w3.org/2000/svg', tag))
+  svg.setAttribute('viewBox', '0 0 24 24')
+  line.setAttribute('d', path)
+  svg.append(line)
+  return svg
 }
 
 /**
@@ -79,42 +67,10 @@ export function toast(text, action, run) {
   setTimeout(notice.onclick, action ? 12_000 : 6_000)
 }
 
-const nameOf = states => states?.name?.trim() || 'Someone'
-/** One device says that it is away, and another may say that the person is here. */
-const isAway = ({away}) => Boolean(away)
-
-function tinted(user, element) {
+export function tinted(user, element) {
   element.dataset.user = user
   element.style.setProperty('--tint', tint(user))
   return element
-}
-
-/**
- * The people of a board, oneself first, who is away last; for a host with their ids, by which the relay's status names them, and for a
- * moderator with a button that decides about one.
- *
- * @param {((user: string, name: string) => void)|false} [manage] `name`: with the id where two have the same
- */
-export function showPeople(members, self, isHost, manage) {
-  const rank = ([user, states]) => user === self ? 0 : isAway(states) ? 2 : 1
-  const people = [...members].sort((one, other) => rank(one) - rank(other) || nameOf(one[1]).localeCompare(nameOf(other[1])))
-  const names = people.map(([, states]) => nameOf(states))
-  const badge = ([user, states]) => tinted(user, make('span',
-      {className: isAway(states) ? 'badge away' : 'badge', textContent: initials(nameOf(states))}))
-  $('people').replaceChildren(...people.slice(0, 4).map(badge), make('span', {textContent: people.length}))
-  $('people').ariaLabel = `Who is here: ${people.length}`
-  $('people-list').replaceChildren(...people.slice(0, 200).map(person => {
-    const [user, states] = person
-    const note = user === self ? 'you' : isAway(states) ? 'away' : ''
-    // Of two with one name only their ids tell which is which.
-    const id = isHost && names.indexOf(nameOf(states)) !== names.lastIndexOf(nameOf(states)) ? user : ''
-    const label = `Decide about ${nameOf(states)}`
-    const name = id ? `${nameOf(states)} (${id})` : nameOf(states)
-    const button = manage && user !== self ? [make('button', {ariaLabel: label, title: label, onclick: () => manage(user, name)},
-        $('more').firstChild.cloneNode(true))] : []
-    return tinted(user, make('li', {className: note, title: isHost ? user : ''}, badge(person), make('b', {textContent: nameOf(states)}),
-      make('small', {textContent: [note, id].filter(Boolean).join(' · ')}), ...button))
-  }))
 }
 
 /** Where others' pens are, with their names; those that rest are dots. */

@@ -1,8 +1,9 @@
 // Words on the board: a text area where they will stand, of the same letters.
-import {fontSize} from './svg.js'
-import {hundredths, writeText} from './format.js'
+import {hundredths} from './format.js'
 import {newID} from './ink.js'
+import {fontSize, writeText} from './kinds/text.js'
 import {make} from './ui.js'
+import {say} from './words/index.js'
 
 const textBytesMax = 4_096
 
@@ -31,7 +32,7 @@ export class Writing {
     const [x, y] = element ? [element.x, element.y] : [hundredths(place.x), hundredths(place.y) - size / 2]
     this.place = {element, color, size, x, y}
     this.area = make('textarea', {id: 'words', value: element?.text ?? '', spellcheck: false, rows: 1})
-    this.area.setAttribute('aria-label', 'Text')
+    this.area.setAttribute('aria-label', say('writing'))
     this.area.addEventListener('input', () => this.lay())
     this.area.addEventListener('blur', () => this.finish())
     this.area.addEventListener('keydown', event => {

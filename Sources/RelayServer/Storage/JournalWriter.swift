@@ -11,7 +11,7 @@ import RelayJournal
 /// what has failed.
 actor JournalWriter {
     /// What the engine is told, in the order in which it happened.
-    enum Outcome: Sendable, Hashable {
+    enum Outcome: Sendable, Equatable {
         /// Everything submitted with this sequence and below is durable.
         case persisted(through: UInt64)
         /// What was submitted and not told durable is not, and will not be.

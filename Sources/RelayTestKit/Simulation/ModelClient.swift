@@ -9,7 +9,7 @@ package struct BrokenPromise: Error, CustomStringConvertible {
 }
 
 /// What one connection must receive, in order. [DL1]
-enum Expected: Hashable {
+enum Expected: Equatable {
     case message(channel: UInt32, offset: UInt64, payload: UInt64)
     case packet(flow: UInt32, sequence: UInt32, payload: UInt64)
 

@@ -5,7 +5,7 @@ import RelayPrimitives
 package final class SimulatedStorage: JournalStorage {
     package typealias Operation = StorageError.Operation
 
-    package struct Call: Hashable, Sendable {
+    package struct Call: Equatable, Sendable {
         package var operation: Operation
         package var name: String
         /// Of a write.
@@ -13,7 +13,7 @@ package final class SimulatedStorage: JournalStorage {
     }
 
     /// Calls that do not work: of one operation or of all, counted from 1.
-    package struct Fault: Hashable, Sendable {
+    package struct Fault: Equatable, Sendable {
         package var operation: Operation?
         package var numbers: ClosedRange<Int>
 

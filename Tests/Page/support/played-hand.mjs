@@ -1,9 +1,12 @@
 // The tools of the page under a hand that a test plays: a stage without a browser, real records, and what was written.
 import {PenMode} from '../../../Sources/RelayPage/page/pen-mode.js'
 import {Records} from '../../../Sources/RelayPage/page/records.js'
+import {loadTools} from '../../../Sources/RelayPage/page/tools/index.js'
 import {Tools} from '../../../Sources/RelayPage/page/tools.js'
 import {Undo} from '../../../Sources/RelayPage/page/undo.js'
 import {MemoryStorage} from './memory-storage.mjs'
+
+await loadTools()
 
 const pointers = {f: 'touch', p: 'pen', m: 'mouse'}
 
@@ -41,7 +44,7 @@ export class PlayedHand {
     this.undo = new Undo()
     this.penMode = new PenMode({storage: new MemoryStorage(), changed() {}, tell: () => void this.toasts++})
     this.tools = new Tools({canvas: this.canvas, session: this.session, records: this.records, undo: this.undo, penMode: this.penMode,
-      writing: {}, style: () => ({color: '#000000FF', width: 300}), changed() {}, refused: () => void this.toasts++})
+      style: () => ({color: '#000000FF', width: 300}), changed() {}, refused: () => void this.toasts++})
   }
 
   /** `at who what x y`: fingers are `f1`, …, a pen `p1`, a mouse `m1`. Times are in ms, and count from now. */

@@ -1,0 +1,46 @@
+// All tools of a group above their button: a menu, of which one is chosen by a press, or by arrow keys and Enter.
+import {tools} from './tools/index.js'
+import {icon, make} from './ui.js'
+import {label} from './words/index.js'
+
+/** @param {{button: HTMLElement, box: HTMLElement, group: string, names: string[], chosen: string, choose: (tool: string) => void}} parts */
+export function openFlyout({button, box, group, names, chosen, choose}) {
+  if (box.querySelector('.flyout')) return
+  const items = names.map(name => {
+    const item = make('button', {role: 'menuitemradio', ariaChecked: name === chosen, tabIndex: -1}, icon(tools[name].icon))
+    Object.assign(item.dataset, {tool: name, label: tools[name].label, title: tools[name].label, key: tools[name].key.toUpperCase()})
+    item.onclick = () => {
+      close()
+      choose(name)
+      button.focus()
+    }
+    return item
+  })
+  const menu = make('div', {className: 'flyout bar', role: 'menu'}, ...items)
+  menu.dataset.label = `group.${group}`
+  const close = () => {
+    removeEventListener('pointerdown', pressed, true)
+    button.ariaExpanded = false
+    menu.remove()
+  }
+  const pressed = ({target}) => menu.contains(target) || close()
+  menu.addEventListener('keydown', event => {
+    const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity}[event.key]
+    if (step) {
+      const at = items.indexOf(document.activeElement)
+      const to = Number.isFinite(step) ? (at + step + items.length) % items.length : step > 0 ? items.length - 1 : 0
+      items[to].focus()
+    } else if (event.key === 'Escape') {
+      close()
+      button.focus()
+    } else if (event.key === 'Tab') close()
+    else return
+    if (event.key !== 'Tab') event.preventDefault()
+    event.stopPropagation()
+  })
+  box.append(menu)
+  label(box)
+  button.ariaExpanded = true
+  addEventListener('pointerdown', pressed, true)
+  ;(items.find(item => item.dataset.tool === chosen) ?? items[0]).focus()
+}

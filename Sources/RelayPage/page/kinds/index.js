@@ -1,0 +1,71 @@
+// The table of kinds: what a record of a type says, and what is done with what it draws. A kind is a module of this folder; here is
+// all that others know of it. A record of a type that is not in the table is left as it is.
+import {isText, parse} from '../format.js'
+import {stroke} from './stroke.js'
+
+/**
+ * Places and boxes (`[left, top, right, bottom]`) are in 1/100 px. An element is what the records of one id draw; an object is what a
+ * record's payload says.
+ *
+ * @typedef {{
+ *   read: (object: object) => object|undefined, // with `id` and `z`; `undefined`: it breaks a rule
+ *   join?: (element: object|undefined, part: object) => object, // the element with one more record; without it the last record is it
+ *   boxOf: (element: object) => number[],
+ *   spanOf?: (element: object) => number[], // what it covers when it is drawn, where only the screen knows; else its box
+ *   draw: (context: CanvasRenderingContext2D, element: object) => void,
+ *   svg: (element: object, tools: {decimal, escaped, opacity}) => string[],
+ *   touches: (element: object, x: number, y: number, slack: number) => boolean, // of a place that is within the box
+ *   shift: (object: object, dx: number, dy: number) => void,
+ *   resize: (object: object, scale: {x: (place: number) => number, y: (place: number) => number, factor: number}) => void,
+ *   hasNoColor?: boolean,
+ * }} Kind
+ */
+
+/** A board's title: it is read, and never drawn. */
+const title = {read: ({v, text}) => v === 1 && isText(text, 0, 256) ? {id: '', text} : undefined}
+
+/** By the records' types. */
+const kinds = {stroke, title}
+
+/** What the first drawing does without: modules that have their kind under its type. */
+const late = {text: () => import('./text.js')}
+const coming = {}
+
+/** @returns {Kind|undefined} `undefined`: there is no such kind, or its module has not come yet */
+export const kindOf = type => Object.hasOwn(kinds, type) ? kinds[type] : undefined
+
+/** Whether records of a type are drawn as soon as their kind's module has come. */
+export const isToCome = type => Object.hasOwn(late, type) && !kindOf(type)
+
+/** Loads a kind's module, and asks again after a failure. @returns {Promise<void>} */
+export function loadKind(type) {
+  return coming[type] ??= late[type]().then(module => { kinds[type] = module[type] }).finally(() => delete coming[type])
+}
+
+/** Loads the modules of all kinds. */
+export const loadKinds = () => Promise.all(Object.keys(late).filter(isToCome).map(loadKind))
+
+/** What a record draws; `undefined`: nothing, as its type is none of these, or it breaks a rule. */
+export function readRecord(type, payload) {
+  try {
+    const found = kindOf(type)?.read(parse(payload))
+    return found && {type, ...found}
+  } catch {
+    return undefined
+  }
+}
+
+/** Draws one element. */
+export function drawElement(context, element) {
+  kindOf(element.type).draw(context, element)
+  context.globalAlpha = 1
+}
+
+export const spanOf = element => kindOf(element.type).spanOf?.(element) ?? element.box
+
+/** Whether a place is on an element, or less than `slack` away; all in 1/100 px. */
+export function touches(element, x, y, slack) {
+  const [left, top, right, bottom] = element.box
+  if (x < left - slack || x > right + slack || y < top - slack || y > bottom + slack) return false
+  return kindOf(element.type).touches(element, x, y, slack)
+}

@@ -1,0 +1,89 @@
+// Menus and panels, and the buttons that open them. They come behind the first drawing.
+import {$, make} from './ui.js'
+import {label, language, languages} from './words/index.js'
+
+/** Buttons that show a panel; one at a time, and none after a press elsewhere. */
+function open(pairs) {
+  const show = wanted => {
+    for (const [button, panel] of pairs) {
+      $(panel).hidden = panel !== wanted
+      $(button).ariaExpanded = panel === wanted
+    }
+  }
+  for (const [button, panel] of pairs) {
+    $(button).onclick = event => {
+      show($(panel).hidden ? panel : undefined)
+      if (event.detail === 0) $(panel).querySelector('button')?.focus()
+    }
+    addEventListener('keydown', ({key}) => {
+      if (key !== 'Escape' || $(panel).hidden) return
+      show()
+      $(button).focus()
+    })
+  }
+  addEventListener('pointerdown', ({target}) => pairs.flat().some(id => $(id).contains(target)) || show(), true)
+  show()
+  return show
+}
+
+const words = {
+  'new-board': 'menu.newBoard', 'export-png': 'menu.png', 'export-svg': 'menu.svg', print: 'menu.print', 'zoom-fit': 'menu.fit',
+  clear: 'menu.clear', 'end-board': 'menu.end', leave: 'menu.leave', rename: 'people.rename', 'another-device': 'people.otherDevice',
+}
+
+/** An element whose words are where `label` finds them. */
+function worded(tag, properties, words, ...children) {
+  const element = make(tag, properties, ...children)
+  Object.assign(element.dataset, words)
+  return element
+}
+
+export class Panels {
+  /**
+   * @param {{colors, widths, restyle: (change: object) => void, menu: Record<string, () => void>, people: Record<string, () => void>,
+   *   translate: (language: string) => Promise<void>}} parts `menu`, `people`: what rows do, by their ids
+   */
+  constructor({colors, widths, restyle, menu, people, translate}) {
+    const close = open([['people', 'people-panel'], ['more', 'menu'], ['style', 'style-panel']])
+    const row = ([id, run]) => worded('button', {id, className: 'row', onclick: () => (close(), run())}, {text: words[id]})
+    $('menu').append(...Object.entries(menu).map(row))
+    $('leave').before(this.#languageRow(translate, close))
+    $('people-panel').append(...Object.entries(people).map(row))
+    const group = (id, word, ...buttons) => {
+      const box = worded('div', {id, role: 'group'}, {label: word}, ...buttons)
+      $('style-panel').append(box)
+    }
+    group('colors', 'color', ...Object.entries(colors).map(([name, color]) => {
+      const swatch = make('i', {className: 'swatch ink'})
+      swatch.style.background = `#${color}`
+      return worded('button', {onclick: () => restyle({color})}, {label: `color.${name}`, color: `#${color}FF`}, swatch)
+    }))
+    group('widths', 'width', ...Object.entries(widths).map(([name, width]) => {
+      const dot = make('i')
+      dot.style.width = dot.style.height = `${4 + width / 70}px`
+      return worded('button', {onclick: () => restyle({width})}, {label: `width.${name}`, width}, dot)
+    }))
+    label(document.body)
+  }
+
+  #languageRow(translate, close) {
+    const options = Object.entries(languages).map(([name, {name: text}]) => make('option', {value: name, lang: name, textContent: text}))
+    const select = make('select', {id: 'language'}, ...options)
+    select.value = language
+    select.onchange = () => translate(select.value).then(close, () => { select.value = language })
+    return make('label', {className: 'row'}, worded('span', {}, {text: 'menu.language'}), select)
+  }
+
+  /** What somebody may. */
+  show({mayClear, mayModerate}) {
+    $('clear').hidden = !mayClear
+    $('end-board').hidden = !mayModerate
+  }
+
+  /** The colour and width that are chosen. */
+  restyle({color, width}) {
+    for (const button of document.querySelectorAll('#style-panel button')) {
+      button.ariaPressed = button.dataset.color === `#${color}FF` || Number(button.dataset.width) === width
+    }
+  }
+}

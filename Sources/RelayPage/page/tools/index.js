@@ -1,0 +1,40 @@
+// The table of tools, in the order of the dock. Tools of one group share a button, which is the one that was used last.
+import * as pen from './pen.js'
+
+/**
+ * @typedef {{
+ *   group: string, // its name is the word `group.…`
+ *   key: string, // the letter that chooses it; docs/whiteboard.md lists them
+ *   label: string, // a word
+ *   icon: string, // the path of lines in a square of 24
+ *   needsDraw: boolean, // whether it is for those alone who may draw
+ *   hasStyle?: boolean, // whether colour and width are for it: who chooses one with another tool gets the pen
+ *   isHarmless?: boolean, // what a palm does with it may stay, so nothing is held back until it is known to be none
+ *   load: () => Promise<{begin: (event: PointerEvent, hands: object, tool: string) => {move, end, cancel}}>,
+ * }} Tool
+ */
+
+const penIcon = 'M4 20l1.2-4.6L16.4 4.2a2 2 0 0 1 2.8 0l.6.6a2 2 0 0 1 0 2.8L8.6 18.8zM14 6.6l3.4 3.4'
+const markerIcon = 'M9 14.5L17.6 4.8a1.6 1.6 0 0 1 2.3 0a1.6 1.6 0 0 1 0 2.3L10.8 16M9 14.5l1.8 1.5M9 14.5l-2.4 2.8L8 18.6l2.8-2.6M4 20.5h9'
+const eraserIcon = 'M8.5 19.5l-4-4a1.8 1.8 0 0 1 0-2.5l8-8a1.8 1.8 0 0 1 2.5 0l4.5 4.5a1.8 1.8 0 0 1 0 2.5l-7.5 7.5zM9 8.5l7 7M8.5 19.5h11'
+
+/** By name. @type {Record<string, Tool>} */
+export const tools = {
+  select: {group: 'select', key: 'v', label: 'tool.select', needsDraw: true, load: () => import('./select.js'),
+    icon: 'M5.5 4l13 7.2-5.7 1.6-2.9 5.4z'},
+  pen: {group: 'pens', key: 'p', label: 'tool.pen', needsDraw: true, hasStyle: true, load: async () => pen, icon: penIcon},
+  marker: {group: 'pens', key: 'h', label: 'tool.marker', needsDraw: true, hasStyle: true, load: async () => pen, icon: markerIcon},
+  eraser: {group: 'erasers', key: 'e', label: 'tool.eraser', needsDraw: true, load: () => import('./eraser.js'), icon: eraserIcon},
+  // A screen's keyboard comes only while the finger is being lifted: a text that a palm begins is empty, and goes.
+  text: {group: 'text', key: 't', label: 'tool.text', needsDraw: true, hasStyle: true, isHarmless: true, load: () => import('./text.js'),
+    icon: 'M5 7.5V5h14v2.5M12 5v14M9.5 19h5'},
+}
+
+/** Names of tools by their keys. */
+export const toolOfKey = Object.fromEntries(Object.entries(tools).map(([name, {key}]) => [key, name]))
+
+const modules = {pen, marker: pen}
+/** @returns {object|undefined} `undefined`: it has not come yet */
+export const moduleOf = name => modules[name]
+export const loadTool = async name => modules[name] ??= await tools[name].load()
+export const loadTools = () => Promise.all(Object.keys(tools).map(loadTool))

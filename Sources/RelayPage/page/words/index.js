@@ -1,0 +1,55 @@
+// The words of the page, in the language of whoever reads it. A language is two files, of the same keys in all languages: words/xx.js
+// has what is needed from the first moment on, words/later/xx.js the rest; and a line in `languages`.
+import {keep, open} from '../identity.js'
+
+export const languages = {
+  en: {name: 'English', first: () => import('./en.js'), later: () => import('./later/en.js')},
+  de: {name: 'Deutsch', first: () => import('./de.js'), later: () => import('./later/de.js')},
+}
+
+const place = 'whiteboard.language'
+/** Words by their keys: a text with `{names}` of values, or one for each of the language's plurals of `{count}`. */
+let words = {}
+let isWhole = false
+export let language
+
+/** The first that there is of those that somebody would read. */
+export const best = wanted => wanted.map(name => name?.split('-')[0]).find(name => Object.hasOwn(languages, name)) ?? 'en'
+/** What was chosen in this browser, else what the browser speaks. */
+export const preferred = () => best([open('localStorage').getItem(place), ...navigator.languages])
+
+/** From now on words are of this language. */
+export async function speak(name) {
+  const {first, dir = 'ltr'} = languages[name]
+  const found = (await first()).words
+  ;[words, language, isWhole] = [found, name, false]
+  Object.assign(globalThis.document?.documentElement ?? {}, {lang: name, dir})
+}
+/** The rest of the language's words: what is loaded late waits for them. */
+export async function restOfWords() {
+  if (isWhole) return
+  const name = language
+  const rest = (await languages[name].later()).words
+  if (name === language) [words, isWhole] = [{...words, ...rest}, true]
+}
+export const keepLanguage = name => keep(open('localStorage'), place, name)
+
+export const hasWord = key => Object.hasOwn(words, key)
+
+/** @param {string} key @param {Record<string, string|number>} [values] by the names in the text */
+export function say(key, values = {}) {
+  const found = words[key]
+  const text = typeof found === 'object' ? found[new Intl.PluralRules(language).select(values.count)] ?? found.other : found
+  const shown = value => typeof value === 'number' ? value.toLocaleString(language) : value
+  return (text ?? key).replace(/\{(\w+)\}/g, (_, name) => shown(values[name]))
+}
+
+/** Words where elements ask for them by `data-text`, `data-label`, `data-title`; a title tells the key (`data-key`), too. */
+export function label(root) {
+  for (const element of [root, ...root.querySelectorAll('[data-text],[data-label],[data-title]')]) {
+    const {text, label, title, key} = element.dataset ?? {}
+    if (text) element.textContent = say(text)
+    if (label) element.ariaLabel = say(label)
+    if (title) element.title = say(title) + (key ? ` (${key})` : '')
+  }
+}
