@@ -2,7 +2,7 @@
 ///
 /// Each record is hashed by itself and the hashes are added, so a digest follows a board as it changes: `insert` what
 /// comes, `remove` what it takes the place of. **Not cryptographic**: it finds mistakes, not forgers, who can make two
-/// boards with one digest. docs/board-format.md has the arithmetic for other languages.
+/// boards with one digest. docs/examples/board_digest.py has the arithmetic for other languages.
 public struct BoardDigest: Hashable, Sendable, CustomStringConvertible {
     private var first: UInt64 = 0
     private var second: UInt64 = 0

@@ -10,7 +10,7 @@ struct BoardDigestTests {
 
     @Test("it is what the page's arithmetic gives")
     func vectors() {
-        // Computed by a few lines of Python that were written from docs/board-format.md.
+        // Computed by docs/examples/board_digest.py.
         #expect(BoardDigest().description == "00000000000000000000000000000000")
         #expect(BoardDigest([Self.stroke]).description == "b22491af89c4f6f11c79c143257c93e9")
         #expect(BoardDigest([Self.title]).description == "7d8cf421b6d8b8ed3f76b60f10a67e90")

@@ -176,23 +176,24 @@ struct UsageTests {
 }
 
 extension UsageTests {
-    @Test("the page on the command line has every type of object that a command prints, and every field of a relay's journal")
+    @Test("the file on JSON has every type of object that a command prints, and every field of a relay's journal")
     func output() throws {
-        let page = try String(contentsOf: Samples.packageRoot.appending(path: "docs/command-line.md"), encoding: .utf8)
-        let json = try #require(page.range(of: "\n## JSON\n")).upperBound
-        let rows = page[json...].split(separator: "\n").drop { $0 != "|`type`|fields|" }.dropFirst(2).prefix { $0.hasPrefix("|") }
-        let told = Set(rows.compactMap { $0.firstMatch(of: /^\|`([A-Za-z]+)`/).map { String($0.output.1) } })
+        let file = try String(contentsOf: Samples.packageRoot.appending(path: "docs/examples/json-lines.txt"), encoding: .utf8)
+        let lines = file.split(separator: "\n", omittingEmptySubsequences: false)
+        let rows = lines.drop { !$0.hasPrefix("== sub") }.dropFirst(2).prefix { !$0.isEmpty }
+        let told = Set(rows.compactMap { $0.firstMatch(of: /^([A-Za-z]+)  /).map { String($0.output.1) } })
         // What a board keeps is printed as single messages.
         let printed = try Self.types(in: Self.source("RelayConsole/EventJSON.swift"))
         #expect(printed.count >= 14 && told == printed.subtracting(["board"]), "\(told.symmetricDifference(printed))")
+        let words = Set(file.matches(of: /[A-Za-z]+/).map { String($0.output) })
         for module in ["boardrelay", "RelayReplay", "RelayBench", "RelayConsole"] {
-            for type in try Self.types(in: Self.source(module)) { #expect(page[json...].contains("`\(type)`"), "\(module): \(type)") }
+            for type in try Self.types(in: Self.source(module)) { #expect(words.contains(type), "\(module): \(type)") }
         }
-        let fields = try #require(page.firstMatch(of: /with a data folder `journal`: ([^.]*)\./)).output.1
+        let fields = try #require(file.firstMatch(of: /with a\s+data folder journal: ([^.]*)\./)).output.1
         let status = try Self.source("RelayServer/Storage/JournalStatus.swift").matches(of: /public var ([a-zA-Z]+)/).map {
             String($0.output.1)
         }
-        #expect(fields.matches(of: /`([a-zA-Z]+)`/).map { String($0.output.1) } == status)
+        #expect(fields.matches(of: /[a-zA-Z]+/).map { String($0.output) } == status)
     }
 
     private static func types(in source: String) -> Set<String> {
