@@ -181,7 +181,7 @@ extension UsageTests {
         let file = try String(contentsOf: Samples.packageRoot.appending(path: "docs/examples/json-lines.txt"), encoding: .utf8)
         let lines = file.split(separator: "\n", omittingEmptySubsequences: false)
         let rows = lines.drop { !$0.hasPrefix("== sub") }.dropFirst(2).prefix { !$0.isEmpty }
-        let told = Set(rows.compactMap { $0.firstMatch(of: /^([A-Za-z]+)  /).map { String($0.output.1) } })
+        let told = Set(rows.compactMap { $0.firstMatch(of: /^([A-Za-z]+)\s/).map { String($0.output.1) } })
         // What a board keeps is printed as single messages.
         let printed = try Self.types(in: Self.source("RelayConsole/EventJSON.swift"))
         #expect(printed.count >= 14 && told == printed.subtracting(["board"]), "\(told.symmetricDifference(printed))")
