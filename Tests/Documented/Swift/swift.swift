@@ -28,6 +28,9 @@ final class Listener: RelayClientDelegate {
             let tablet = try await enterTablet(from: bob, at: address, options: other)
             guard tablet.user == "bob" else { throw RelayError(.relayFault, "the tablet is \(tablet.user)") }
             await tablet.close()
+            let laptop = try await enterLaptop(from: client, at: address, as: "ann")
+            guard laptop.invitation?.channel == "lesson" else { throw RelayError(.relayFault, "the code led nowhere") }
+            await laptop.close()
             if let error = await client.keep([1, 2, 3], key: "s1", in: "lesson") { throw error }
             // A relay of its own, in this process.
             try await fragment1(client: client, stream: stream, address: address)
