@@ -100,7 +100,9 @@ extension Command {
         options.credential = .key(report.host)
         options.secret = .inMemory
         options.description = "boardrelay \(Program.version)"
-        let client = try await RelayClient.connect(to: address, as: try arguments.user(), options: options)
+        let user = "cli-" + String(UInt32.random(in: 0x1000_0000...UInt32.max), radix: 16)
+        let client: RelayClient
+        do { client = try await RelayClient.connect(to: address, as: user, options: options) } catch { throw Failure(error) }
         let page = KeyText.pages(report, name: arguments.value("--host-name")).first ?? address.pageURL
         return try await untilEnded(timeout: nil, closing: [client]) {
             var shown: String?
