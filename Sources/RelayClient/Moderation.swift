@@ -76,7 +76,8 @@ public struct Moderation: Sendable {
     /// `RelayEvent.joinCodeEnded` tells of another end. When the link has come back, ask again: an end may have been missed.
     ///
     /// - Parameter channel: where it leads.
-    /// - Throws: `notSupported` by a relay without a join key; `notPermitted` also for a key that counts no more; `limitReached`, `badName`.
+    /// - Throws: `notSupported` by a relay without a join key; `notPermitted` also for a key that counts no more; `limitReached`,
+    ///   `badName`.
     public func offerJoinCode(to channel: String) async throws(RelayError) -> JoinCodeOffer {
         guard case .joinCode(let offer) = try await core.ask(.offerJoinCode(try checkedName(channel))) else { throw .wrongAnswer }
         return offer

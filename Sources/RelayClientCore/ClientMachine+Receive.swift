@@ -58,7 +58,8 @@ extension ClientMachine {
             .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates,
             .removeStates, .getStates, .history, .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata,
             .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .barrier, .cancel,
-            .setReaderLimits, .goOn, .offerDevice, .offerJoinCode, .withdrawJoinCode, .clear, .undoClear, .boards, .removeBoard, .setRole, .setMode, .endSession, .banUser,
+            .setReaderLimits, .goOn, .offerDevice, .offerJoinCode, .withdrawJoinCode, .clear, .undoClear, .boards, .removeBoard, .setRole,
+            .setMode, .endSession, .banUser,
             .unbanUser, .getBans, .forgetUser, .removeRecords, .endChannel, .status:
             throw WireError(.protocolError, "the relay sent a \(type.name), which only clients send")
         }

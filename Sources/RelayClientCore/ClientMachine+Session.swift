@@ -259,8 +259,8 @@ extension ClientMachine {
         case .removeRecords: return .records(try body(RemoveRecordsAnswer.self, frame).records)
         case .status: return .status(try body(StatusAnswer.self, frame).status)
         case .goOn(let channel, let number): if goingOn[channel] == number { goingOn[channel] = nil }
-        case .barrier, .cancel, .setReaderLimits, .withdrawJoinCode, .setLock, .releaseLock, .revokeLock, .removeLock, .removeBoard, .setRole,
-            .setMode, .endSession, .ban, .unban, .forget, .endChannel:
+        case .barrier, .cancel, .setReaderLimits, .withdrawJoinCode, .setLock, .releaseLock, .revokeLock, .removeLock, .removeBoard,
+            .setRole, .setMode, .endSession, .ban, .unban, .forget, .endChannel:
             break
         }
         return .done

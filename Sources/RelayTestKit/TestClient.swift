@@ -17,7 +17,8 @@ package final class TestClient {
         _ driver: HubDriver, _ user: String, instance: String = "00000000000000aa", device: String? = nil,
         onlyDevice: Bool? = nil, lastNumber: UInt64? = nil, resume: String? = nil,
         presenceTimeoutMs: Int? = nil, secret: String? = nil, code: String? = nil, key: String? = nil, token: String? = nil,
-        joinCode: String? = nil, goesOn: Bool = false, readerLimits: ReaderLimits? = nil, asWebSocket: Bool = false, from address: AddressKey = .local
+        joinCode: String? = nil, goesOn: Bool = false, readerLimits: ReaderLimits? = nil, asWebSocket: Bool = false,
+        from address: AddressKey = .local
     ) {
         self.driver = driver
         self.user = user

@@ -55,7 +55,8 @@ test('[AC20] the end of a code is an event with its reason; what is no end, and 
   assert.equal(driver.machine.linkState.reason.kind, 'relayFault')
 })
 
-on({}, '[AC20, AC16] six letters let a newcomer in, who keeps the key; the host ends them, or is told of their end', async ({connect, daemon}) => {
+on({}, '[AC20, AC16] six letters let a newcomer in, who keeps the key; the host ends them, or is told of their end',
+    async ({connect, daemon}) => {
   const host = await connect('host')
   const {code, validMs} = await host.moderation.offerJoinCode('lesson')
   assert.match(code, /^[BCDFGHJKMNPQRSTVWXYZ]{6}$/)

@@ -10,7 +10,8 @@ import Testing
 
     private func host(_ user: String = "host", _ driver: HubDriver? = nil, device: String? = nil) -> TestClient {
         TestClient(
-            driver ?? self.driver, user, instance: device ?? "00000000000000aa", device: device, presenceTimeoutMs: 300_000, secret: TestAccess.secret(of: user),
+            driver ?? self.driver, user, instance: device ?? "00000000000000aa", device: device, presenceTimeoutMs: 300_000,
+            secret: TestAccess.secret(of: user),
             key: TestAccess.hostKey)
     }
 
@@ -45,7 +46,8 @@ import Testing
     /// What a login was refused with, late or at once.
     private func refusal(_ client: TestClient) -> ErrorBody? {
         driver.advance(.seconds(1))
-        return (client.others + client.frames()).first { $0.type == FrameType.error.rawValue }.map { TestClient.decode(ErrorBody.self, $0.body) }
+        let frames = client.others + client.frames()
+        return frames.first { $0.type == FrameType.error.rawValue }.map { TestClient.decode(ErrorBody.self, $0.body) }
     }
 
     private func isWrong(_ code: String) -> Bool { refusal(guest(code))?.code == .codeWrong }
@@ -55,7 +57,7 @@ import Testing
         for ordinal in 0..<UInt32(count) { _ = guest("BBBBBB", from: .ipv4(first + ordinal)) }
     }
 
-    @Test("[AC20] a code lets any number of newcomers in as the join key does, and tells each the key and where to go; by that they come back")
+    @Test("[AC20] a code lets any number of newcomers in as the join key does, and tells each the key to come back with, and where to go")
     func comesIn() throws {
         let host = host()
         let offer = try #require(offered(host))
@@ -67,7 +69,7 @@ import Testing
             #expect(welcome.joinKey == TestAccess.editorKey && welcome.channel?.text == "lesson" && welcome.secret == nil)
         }
         let again = TestClient(driver, "ann", secret: TestAccess.secret(of: "ann"), key: TestAccess.editorKey)
-        #expect(again.welcome != nil && again.welcome?.joinKey == nil && again.welcome?.channel == nil, "a key is told to nobody who has it")
+        #expect(again.welcome != nil && again.welcome?.joinKey == nil && again.welcome?.channel == nil, "who has the key is not told it")
         #expect(ends(host) == [])
     }
 
@@ -228,7 +230,7 @@ import Testing
 
     // MARK: - Who guesses
 
-    @Test("[AC20] of an address five wrong ones are judged in a minute; each refusal says how many are left, and then when one is judged again")
+    @Test("[AC20] of an address five wrong ones are judged in a minute; a refusal says how many are left, or when one is judged again")
     func guessesOfAddress() throws {
         let code = try #require(offered(host())).code
         let (here, there) = (AddressKey.ipv4(1), AddressKey.ipv4(2))

@@ -124,7 +124,9 @@ struct JoinCode: Equatable {
 }
 
 extension Hub {
-    mutating func offerJoinCode(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
+    mutating func offerJoinCode(
+        _ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index
+    ) throws(WireError) {
         let request = try decode(ChannelRequest.self, body)
         try requireModerator(session)
         guard accessRules.joinKey != nil else { throw WireError(.notSupported, "this relay has no join key that a code could stand for") }
@@ -172,7 +174,8 @@ extension Hub {
         let most = configuration.wrongJoinCodesPerCodeMax
         for ended in claims.joinCodes.take(where: { $0.wrong >= most }) {
             tell(ended, .wrongTries)
-            log(.warning, "the join code of user \(sessions[ended.session].user!) to \(ended.channel) is void: \(ended.wrong) wrong ones came")
+            let user = sessions[ended.session].user!
+            log(.warning, "the join code of user \(user) to \(ended.channel) is void: \(ended.wrong) wrong ones came")
         }
         throw WireError(
             .codeWrong, "the join code is wrong or void: \(limit - actual) more wrong ones are judged within this minute", limit: limit,

@@ -61,8 +61,8 @@ const topicUsers = shape('bool all', {succeeded: listOf('text'), failed: listOf(
 
 /** By the type of a frame. */
 export const bodyShapes = {
-  welcome: shape('u32 id handle start, int version lastNumber heartbeatMs presenceTimeoutMs publishAfterMs?, name user channel?, text joinKey?', {
-    relay: 'text', 'secret?': 'text', resumeToken: 'text', resumed: 'bool', 'forgotten?': 'bool',
+  welcome: shape('u32 id handle start, int version lastNumber heartbeatMs presenceTimeoutMs publishAfterMs?, name user channel?', {
+    relay: 'text', 'secret?': 'text', 'joinKey?': 'text', resumeToken: 'text', resumed: 'bool', 'forgotten?': 'bool',
     capabilities: listOf('text'), access: accessShape,
     limits: shape(`int ${Object.keys(sessionLimitDefaults).join(' ')}`), 'lastEnd?': shape('int code, text text'),
   }),

@@ -28,7 +28,8 @@ const withWords = load => async () => (await Promise.all([load(), restOfWords()]
 const late = {
   devices: withWords(() => import('./devices.js')), endings: withWords(() => import('./endings.js')),
   explain: withWords(() => import('./explain.js')), host: withWords(() => import('./host.js')),
-  invite: withWords(() => import('./invite.js')), joinCode: withWords(() => import('./join-code.js')), kinds: loadKinds, names: () => import('./new-names.js'),
+  invite: withWords(() => import('./invite.js')), joinCode: withWords(() => import('./join-code.js')),
+  kinds: loadKinds, names: () => import('./new-names.js'),
   panels: withWords(() => import('./panels.js')), people: withWords(() => import('./people.js')), png: () => import('./png.js'),
   svg: () => import('./svg-document.js'), tools: withWords(loadTools),
 }

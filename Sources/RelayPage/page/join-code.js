@@ -45,7 +45,7 @@ function explainCode(error) {
   return left > 0 ? say('code.wrong', {count: left}) : say('code.wrongLast')
 }
 
-/** Asks for a code or a key until there is a key, and perhaps the board to which a code leads. @returns {Promise<{key: string, channel?: string}>} */
+/** Asks for a code or a key until there is a key. @returns {Promise<{key: string, channel?: string}>} with the board to which a code leads */
 export async function askKey(text, user, Client = RelayClient) {
   for (let words = text; ;) {
     const input = field({id: 'key', ariaLabel: say('key.label')})
@@ -60,7 +60,7 @@ export async function askKey(text, user, Client = RelayClient) {
   }
 }
 
-/** Asks somebody who is in already for a code: it leads to another board. @returns {Promise<string|undefined>} the board */
+/** Asks somebody who is in already for a code. @returns {Promise<string|undefined>} the board to which it leads */
 export async function askBoard(user, Client = RelayClient) {
   for (let words = say('code.text'); ;) {
     const input = field({id: 'code', ariaLabel: say('code.label')})
