@@ -64,7 +64,8 @@ export async function askKey(text, user, Client = RelayClient) {
 export async function askBoard(user, Client = RelayClient) {
   for (let words = say('code.text'); ;) {
     const input = field({id: 'code', ariaLabel: say('code.label')})
-    const answer = await ask('code-dialog', say('code.title'), words, [['code-no', say('code.no')], ['code-enter', say('key.join')]], [input])
+    const choices = [['code-no', say('code.no')], ['code-enter', say('key.join')]]
+    const answer = await ask('code-dialog', say('code.title'), words, choices, [input])
     if (answer !== 'code-enter') return undefined
     try {
       return (await redeem(input.value, user, Client))?.channel
