@@ -67,12 +67,13 @@ def join_code(ctx):
         welcome = come(text).wait()
         need(welcome["joinKey"] == join_key(ctx)["key"] and welcome["channel"] == name, f"{welcome}")
         need(welcome["access"]["role"] == "editor" and welcome.get("secret") is None, f"{welcome}")
-    for other in ({"key": "k" * 26}, {"token": "t"}, {"code": "0" * 10, "user": None, "secret": None}):
-        ctx.refused("badRequest", come(code, **other), id=...)
+    for credential in ({"key": "k" * 26}, {"token": "t"}):
+        ctx.refused("badRequest", stranger(ctx, credential).start_login(joinCode=code), id=...)
+    ctx.refused("badRequest", come(code, code="0" * 10, user=None, secret=None), id=...)
     began, mark = time.monotonic(), host.mark()
     late = [come(text) for text in (code[:5], code[:5] + "L")]
     for reply in late:
-        ctx.refused("codeWrong", reply, id=..., limit=..., actual=...)
+        ctx.refused("codeWrong", reply, id=..., limit=ctx.limit("wrong join codes in a minute of a relay"), actual=...)
     need(time.monotonic() - began >= 1 - EARLY, "a wrong code is answered at once")
     need(host.request("offerJoinCode", channel=ctx.name("d"))["code"] != code, "one code for two channels")
     ctx.refused("codeWrong", come(code), id=...)
