@@ -220,6 +220,9 @@ static const unsigned char page_ink_js[] = {
 static const unsigned char page_invite_js[] = {
 #embed "../RelayPage/page/invite.js"
 };
+static const unsigned char page_join_code_js[] = {
+#embed "../RelayPage/page/join-code.js"
+};
 static const unsigned char page_kinds_color_js[] = {
 #embed "../RelayPage/page/kinds/color.js"
 };
@@ -416,6 +419,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/index.html", page_index_html),
     FILE_NAMED("page/ink.js", page_ink_js),
     FILE_NAMED("page/invite.js", page_invite_js),
+    FILE_NAMED("page/join-code.js", page_join_code_js),
     FILE_NAMED("page/kinds/color.js", page_kinds_color_js),
     FILE_NAMED("page/kinds/edits.js", page_kinds_edits_js),
     FILE_NAMED("page/kinds/index.js", page_kinds_index_js),

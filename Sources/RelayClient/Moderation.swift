@@ -1,4 +1,4 @@
-/// What a moderator decides about others, who may draw, where, and who may come in, and sees of the relay. [AC10–AC19]
+/// What a moderator decides about others, who may draw, where, and who may come in, and sees of the relay. [AC10–AC20]
 ///
 /// Everything here wants the role moderator (`notPermitted`). What is decided holds at once, and is logged by the relay with this
 /// client's user id. What is to hold over restarts is durable when it returns; on a relay that cannot store it is `storageFailed`.
@@ -68,6 +68,23 @@ public struct Moderation: Sendable {
             .tooLarge, "a reason has at most \(Limits.endReasonBytesMax) bytes, not \(bytes)", limit: Limits.endReasonBytesMax,
             actual: bytes)
     }
+
+    /// Makes a code with which newcomers come in as with the join key: six letters, for who has no camera. They log in with
+    /// `Credential.joinCode`. [AC20]
+    ///
+    /// It holds for 30 minutes, while this client keeps its session, which has one at most: for the same channel it is the same again.
+    /// `RelayEvent.joinCodeEnded` tells of another end. When the link has come back, ask again: an end may have been missed.
+    ///
+    /// - Parameter channel: where it leads.
+    /// - Throws: `notSupported` by a relay without a join key; `notPermitted` also for a key that counts no more; `limitReached`,
+    ///   `badName`.
+    public func offerJoinCode(to channel: String) async throws(RelayError) -> JoinCodeOffer {
+        guard case .joinCode(let offer) = try await core.ask(.offerJoinCode(try checkedName(channel))) else { throw .wrongAnswer }
+        return offer
+    }
+
+    /// Ends that code.
+    public func withdrawJoinCode() async throws(RelayError) { _ = try await core.ask(.withdrawJoinCode) }
 
     /// Keeps a user out, and the client that used the id last, and ends its sessions.
     ///

@@ -213,6 +213,9 @@ public final class RelayClient: Sendable {
     /// folder. By it an app tells one relay from another that has taken its address.
     public var relayID: String? { core.read { $0.relayID } }
 
+    /// What the join code stood for with which the client has come in: an app keeps the key, and goes to the channel. [AC20]
+    public var invitation: JoinInvitation? { core.read { $0.invitation } }
+
     /// Whether it has subscribed or joined a channel, to its knowledge.
     package func isIn(_ channel: ChannelID) -> Bool { core.read { $0.isIn(channel) } }
     package func isIn(stream name: String) -> Bool { (try? checkedName(name)).map { isIn(ChannelID(kind: .stream, channel: $0)) } ?? false }

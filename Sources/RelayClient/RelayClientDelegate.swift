@@ -38,6 +38,8 @@
     func relayClient(_ client: RelayClient, accessChanged change: AccessChange)
     /// A channel was frozen or opened for editing, or is so no more.
     func relayClient(_ client: RelayClient, channelMode change: ChannelModeChange)
+    /// The join code that this client shows is void.
+    func relayClient(_ client: RelayClient, joinCodeEnded reason: JoinCodeEnd)
     func relayClient(_ client: RelayClient, linkChanged state: LinkState)
 }
 
@@ -62,6 +64,7 @@ extension RelayClientDelegate {
         case .accessExpiring(let time): relayClient(client, accessExpiringIn: time)
         case .accessChanged(let change): relayClient(client, accessChanged: change)
         case .channelMode(let change): relayClient(client, channelMode: change)
+        case .joinCodeEnded(let reason): relayClient(client, joinCodeEnded: reason)
         case .link(let state): relayClient(client, linkChanged: state)
         }
     }
@@ -102,6 +105,8 @@ extension RelayClientDelegate {
     public func relayClient(_ client: RelayClient, accessChanged change: AccessChange) {}
     /// Does nothing.
     public func relayClient(_ client: RelayClient, channelMode change: ChannelModeChange) {}
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, joinCodeEnded reason: JoinCodeEnd) {}
     /// Does nothing.
     public func relayClient(_ client: RelayClient, linkChanged state: LinkState) {}
 }

@@ -42,6 +42,7 @@ extension ClientMachine {
         case .accessExpiring: emit(.accessExpiring(in: .milliseconds(Int64(clamping: try body(AccessExpiring.self, frame).inMs))))
         case .removed: removed(try body(RemovedNotice.self, frame))
         case .accessChanged: accessChanged(try body(AccessChanged.self, frame))
+        case .joinCodeEnded: joinCodeEnded(try body(JoinCodeEnded.self, frame))
         case .modeChanged: modeChanged(try body(ModeChanged.self, frame))
         case .flowOpened: try flowOpened(try body(FlowOpened.self, frame))
         case .flowClosed: flowClosed(try body(FlowClosed.self, frame))
@@ -57,7 +58,8 @@ extension ClientMachine {
             .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates,
             .removeStates, .getStates, .history, .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata,
             .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .barrier, .cancel,
-            .setReaderLimits, .goOn, .offerDevice, .clear, .undoClear, .boards, .removeBoard, .setRole, .setMode, .endSession, .banUser,
+            .setReaderLimits, .goOn, .offerDevice, .offerJoinCode, .withdrawJoinCode, .clear, .undoClear, .boards, .removeBoard, .setRole,
+            .setMode, .endSession, .banUser,
             .unbanUser, .getBans, .forgetUser, .removeRecords, .endChannel, .status:
             throw WireError(.protocolError, "the relay sent a \(type.name), which only clients send")
         }

@@ -14,6 +14,10 @@ extension ClientMachine {
         resumeToken = welcome.resumeToken
         access = Access(welcome.access)
         relayID = welcome.relay
+        if let key = welcome.joinKey {
+            credential = .key(key)
+            invitation = JoinInvitation(key: key, channel: welcome.channel?.text ?? "")
+        }
         if identity.user == nil { identity = .user(welcome.user, secret: welcome.secret) }
         limits = welcome.limits
         renewCredit(welcome.publishAfterMs ?? 0, at: now)
@@ -235,6 +239,9 @@ extension ClientMachine {
         case .offerDevice:
             let answer = try body(OfferDeviceAnswer.self, frame)
             return .deviceOffer(DeviceOffer(code: answer.code, validFor: .milliseconds(answer.validMs)))
+        case .offerJoinCode:
+            let answer = try body(OfferJoinCodeAnswer.self, frame)
+            return .joinCode(JoinCodeOffer(code: answer.code, validFor: .milliseconds(answer.validMs)))
         case .acquireLock: return .fencing(try body(FencingAnswer.self, frame).fencing)
         case .getLocks: return .locks(try body(LocksAnswer.self, frame).locks)
         case .renew(let credential):
@@ -252,8 +259,8 @@ extension ClientMachine {
         case .removeRecords: return .records(try body(RemoveRecordsAnswer.self, frame).records)
         case .status: return .status(try body(StatusAnswer.self, frame).status)
         case .goOn(let channel, let number): if goingOn[channel] == number { goingOn[channel] = nil }
-        case .barrier, .cancel, .setReaderLimits, .setLock, .releaseLock, .revokeLock, .removeLock, .removeBoard, .setRole, .setMode,
-            .endSession, .ban, .unban, .forget, .endChannel:
+        case .barrier, .cancel, .setReaderLimits, .withdrawJoinCode, .setLock, .releaseLock, .revokeLock, .removeLock, .removeBoard,
+            .setRole, .setMode, .endSession, .ban, .unban, .forget, .endChannel:
             break
         }
         return .done

@@ -25,6 +25,8 @@ package struct ClientMachine: Sendable {
     package internal(set) var access: Access?
     /// The public id of the relay that let the client in last. [SE6]
     package internal(set) var relayID: String?
+    /// What the join code of the first login stood for. [AC20]
+    package internal(set) var invitation: JoinInvitation?
     var state = State.closed
     /// Numbers links, so that what a link that was given up still says is not heard.
     var attempt: UInt64 = 0
@@ -173,6 +175,7 @@ package struct ClientMachine: Sendable {
 
     /// Another credential: for the session that is there, or for the next login. [AC8]
     package mutating func renew(_ credential: Credential, token: ClientToken, at now: Instant) throws(RelayError) {
+        guard credential.joinCode == nil else { throw RelayError(.badRequest, "a join code is for the first login") }
         if state == .live { return try request(.renew(credential), token: token, at: now) }
         guard state != .closed else { throw .clientClosed }
         self.credential = credential
@@ -216,10 +219,11 @@ package struct ClientMachine: Sendable {
         lastHeard = now
         let digits = String(settings.instance, radix: 16)
         lastRequest += 1
-        // A token is for a user id: one that is not known yet needs none. [AC17]
+        // A token is for a user id: one that is not known yet needs none. [AC17] Nor does a device's code go with another one. [AC20]
         let login = LoginRequest(
             id: lastRequest, capabilities: Capability.allCases.map(\.rawValue), user: identity.user,
             secret: identity.secret, code: identity.code, key: credential?.key, token: identity.user == nil ? nil : credential?.token,
+            joinCode: identity.user == nil ? nil : credential?.joinCode,
             instance: String(repeating: "0", count: 16 - digits.count) + digits, device: settings.device,
             onlyDevice: settings.onlyDevice ? true : nil, lastNumber: lastNumber == 0 ? nil : lastNumber,
             presenceTimeoutMs: settings.presenceTimeout.map { Int($0.milliseconds) }, client: settings.description,

@@ -44,6 +44,8 @@ package enum ClientRequest: Equatable, Sendable {
     case renew(Credential)
     /// The secret of the login. [AC17]
     case offerDevice(secret: String?)
+    case offerJoinCode(Name)
+    case withdrawJoinCode
     case setReaderLimits(ReaderLimits)
     case setRole(Name, Role?)
     case setMode(Name, ChannelMode, Bool)
@@ -110,6 +112,8 @@ package enum ClientRequest: Equatable, Sendable {
         case .removeBoard(let channel): .json(.removeBoard, ChannelRequest(id: id, channel: channel))
         case .renew(let credential): .json(.renew, RenewRequest(id: id, key: credential.key, token: credential.token))
         case .offerDevice(let secret): .json(.offerDevice, OfferDeviceRequest(id: id, secret: secret))
+        case .offerJoinCode(let channel): .json(.offerJoinCode, ChannelRequest(id: id, channel: channel))
+        case .withdrawJoinCode: .json(.withdrawJoinCode, EmptyRequest(id: id))
         case .setReaderLimits(let limits): .json(.setReaderLimits, SetReaderLimitsRequest(id: id, limits: limits))
         case .setRole(let user, let role): .json(.setRole, SetRoleRequest(id: id, user: user, role: role?.rawValue))
         case .setMode(let channel, let mode, let isOn): .json(.setMode, SetModeRequest(id: id, channel: channel, mode: mode, on: isOn))
@@ -130,7 +134,7 @@ package enum ClientRequest: Equatable, Sendable {
     var mayBeRepeated: Bool {
         switch self {
         case .subscribe, .join, .subscribedUsers, .who, .whereIs, .getStates, .history, .barrier, .getMetadata, .getLocks, .boards, .bans,
-            .setReaderLimits, .offerDevice, .status:
+            .setReaderLimits, .offerDevice, .offerJoinCode, .withdrawJoinCode, .status:
             true
         default: false
         }
@@ -207,6 +211,7 @@ package enum ClientAnswer: Equatable, Sendable {
     case metadata(majorRevision: UInt64, items: [MetadataItem], next: Name?)
     case fencing(UInt64)
     case deviceOffer(DeviceOffer)
+    case joinCode(JoinCodeOffer)
     case locks([LockDetail])
     case boardChange(BoardClearing)
     case boards([BoardInfo], next: Name?)

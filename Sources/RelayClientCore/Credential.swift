@@ -6,6 +6,8 @@ public enum Credential: Hashable, Sendable, CustomStringConvertible, CustomRefle
     case key(String)
     /// A token for one user id, signed by somebody whom the relay trusts (JWT, HS256).
     case token(String)
+    /// Six letters that a moderator shows newcomers: the first login puts the key in its place that `RelayClient.invitation` tells. [AC20]
+    case joinCode(String)
 
     /// Reads what stands behind `#` in an address that a relay has printed: `http://192.168.1.5:7420/#key=…`, `…#token=…`.
     ///
@@ -27,12 +29,14 @@ public enum Credential: Hashable, Sendable, CustomStringConvertible, CustomRefle
 
     var key: String? { if case .key(let key) = self { key } else { nil } }
     var token: String? { if case .token(let token) = self { token } else { nil } }
+    var joinCode: String? { if case .joinCode(let code) = self { code } else { nil } }
 
-    /// Which of both it is, and nothing of what it says.
+    /// Which of them it is, and nothing of what it says.
     public var description: String {
         switch self {
         case .key: "a key"
         case .token: "a token"
+        case .joinCode: "a join code"
         }
     }
 

@@ -211,7 +211,8 @@ extension RelayEvent {
         case .metadata(let change): return base + change.written.reduce(0) { $0 + 96 + $1.value.utf8.count } + change.removed.count * 80
         case .locks(let change): return base + change.locks.count * 160
         case .packetsLost(let lost): return base + lost.entries.count * 64
-        case .cleared, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessExpiring, .channelMode, .link: return base
+        case .cleared, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessExpiring, .channelMode, .joinCodeEnded, .link:
+            return base
         case .accessChanged(let change): return base + change.access.grants.entries.count * 96
         }
     }

@@ -36,6 +36,8 @@ public enum RelayEvent: Equatable, Sendable {
     case accessChanged(AccessChange)
     /// A channel was frozen or opened for editing, or is so no more.
     case channelMode(ChannelModeChange)
+    /// The join code that this client shows is void, and it has not asked for that. [AC20]
+    case joinCodeEnded(JoinCodeEnd)
     /// How the client stands with its relay.
     case link(LinkState)
 }

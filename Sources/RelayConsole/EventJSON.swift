@@ -59,6 +59,7 @@ package enum EventJSON {
                 "type": "channelMode", "channel": .string(change.channel.channel.text), "kind": .string(change.channel.kind.rawValue),
                 "mode": .string(change.mode.rawValue), "on": .bool(change.isOn), "by": .optional(change.by),
             ]
+        case .joinCodeEnded(let reason): return ["type": "joinCodeEnded", "reason": .string(reason.rawValue)]
         case .refused(let refusal):
             return [
                 "type": "refused", "channel": .optional(refusal.channel?.channel.text), "topic": .optional(refusal.topic),

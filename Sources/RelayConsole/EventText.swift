@@ -60,10 +60,21 @@ package enum EventText {
             let by = change.by.map { " by \(Printable.escaped($0))" } ?? ""
             let mode = change.mode == .frozen ? "frozen" : "open for editing"
             return "\(place(change.channel)): " + (change.isOn ? "\(mode)\(by)" : "not \(mode) any more\(by.isEmpty ? "" : ",")\(by)")
+        case .joinCodeEnded(let reason): return words(reason)
         case .refused(let refusal): return "refused: \(Printable.escaped(refusal.error.description))"
         case .link(let state):
             let words = words(state)
             return "link \(words.state)" + (words.reason.map { ": \(Printable.escaped($0))" } ?? "")
+        }
+    }
+
+    package static func words(_ reason: JoinCodeEnd) -> String {
+        switch reason {
+        case .expired: "the join code is void: its time is over"
+        case .wrongTries: "the join code is void: so many wrong ones came that somebody may be guessing"
+        case .keyChanged: "the join code is void: the relay has another key"
+        case .notPermitted: "the join code is void: this client is no moderator any more"
+        case .other: "the join code is void"
         }
     }
 

@@ -91,6 +91,16 @@ public struct Configuration: Sendable {
     public var addressPlacesMin = 64
     /// How long a code for another device holds. [AC17]
     public var deviceCodeValid = Duration.seconds(120)
+    /// How long a join code holds. [AC20]
+    public var joinCodeValid = Duration.seconds(1_800)
+    /// Join codes that may be there at once. [AC20]
+    public var joinCodesMax = 32
+    /// Wrong join codes that are judged in a minute, from one address; what comes beyond them is refused unjudged. [AC20]
+    public var wrongJoinCodesOfAddressMax = 5
+    /// The same from all addresses. [AC20]
+    public var wrongJoinCodesMax = 60
+    /// Wrong join codes that void each code that is there meanwhile. [AC20]
+    public var wrongJoinCodesPerCodeMax = 300
     /// Devices with a session, those that are away included. [SE5]
     public var sessionsMax = 20_000
 

@@ -34,6 +34,7 @@ enum Deadline {
     case banSweep
     case wrongCredentialSweep
     case deviceOffers
+    case joinCodes
     case erasure
 
     /// Whether it judges a peer for its silence; such deadlines move when the host slept. [HB4]
@@ -42,7 +43,7 @@ enum Deadline {
         case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct, .lockExpiry: true
         case .partsEnd, .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .readerTurn, .credit, .queueSweep, .historySweep,
             .windowSweep, .metadataEnd, .lockWait, .boardReading, .boardAuthors, .boardExpiry, .credentialAnswer, .credentialJudged,
-            .accessEnd, .lentRights, .claimSweep, .banSweep, .wrongCredentialSweep, .deviceOffers, .erasure:
+            .accessEnd, .lentRights, .claimSweep, .banSweep, .wrongCredentialSweep, .deviceOffers, .joinCodes, .erasure:
             false
         }
     }

@@ -63,7 +63,8 @@ extension Hub {
         case .lockWait(let lock, let ticket): locks[lock].waiters.contains { $0.ticket == ticket }
         case .lockExpiry(let lock, let absence): locks[lock].absence == absence
         case .boardAuthors(let board, let generation): boards[board].generation == generation && boards[board].authors != nil
-        case .queueSweep, .historySweep, .windowSweep, .boardExpiry, .claimSweep, .banSweep, .wrongCredentialSweep, .deviceOffers, .erasure:
+        case .queueSweep, .historySweep, .windowSweep, .boardExpiry, .claimSweep, .banSweep, .wrongCredentialSweep, .deviceOffers,
+            .joinCodes, .erasure:
             true
         }
     }
@@ -109,6 +110,7 @@ extension Hub {
         case .banSweep: sweepBans()
         case .wrongCredentialSweep: sweepWrongCredentials()
         case .deviceOffers: claims.offers.end(at: now.instant)
+        case .joinCodes: joinCodeDeadline()
         case .erasure: eraseAgain()
         }
     }

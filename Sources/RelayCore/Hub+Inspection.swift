@@ -52,6 +52,11 @@ extension Hub {
     /// Codes for another device, each with a secret. [AC17]
     package var deviceCodesKept: Int { claims.offers.count }
 
+    /// [AC20]
+    package var joinCodesKept: Int { claims.joinCodes.count }
+    /// Wrong ones that are remembered. [AC20]
+    package var wrongJoinCodesKept: Int { claims.joinCodes.triesKept }
+
     /// Drawings in parts that are remembered of a user who has a session. [BL8]
     package func draftsKnown(of user: Name) -> Int { people.sessions(of: user).reduce(0) { $0 + sessions[$1].window.drafts.count } }
 

@@ -144,7 +144,8 @@ extension Hub {
         case .directReceived: return directReceived(head, body, connection)
         case .logout, .renew, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .barrier, .cancel, .setReaderLimits, .goOn,
-            .offerDevice, .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata,
+            .offerDevice, .offerJoinCode, .withdrawJoinCode, .setMetadata, .updateMetadata, .removeMetadata, .getMetadata,
+            .subscribeUserMetadata, .unsubscribeUserMetadata,
             .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .clear, .undoClear, .boards, .removeBoard,
             .setRole, .setMode, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .removeRecords, .endChannel,
             .status:
@@ -155,7 +156,8 @@ extension Hub {
             }
         case .welcome, .answer, .error, .closing, .restored, .deliver, .packet, .directDeliver, .accepted, .confirmed, .userNamed,
             .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics, .metadataPage, .metadata, .locks, .historyItem, .gap,
-            .catchingUp, .caughtUp, .stored, .notStored, .cleared, .reset, .accessExpiring, .removed, .accessChanged, .modeChanged, .credit:
+            .catchingUp, .caughtUp, .stored, .notStored, .cleared, .reset, .accessExpiring, .removed, .accessChanged, .modeChanged, .credit,
+            .joinCodeEnded:
             return handleUnknown(head, body, connection)
         }
     }

@@ -48,6 +48,8 @@ extension Hub {
         case .cancel: try cancel(body, session, connection)
         case .goOn: try goOn(body, session, connection)
         case .offerDevice: try offerDevice(body, session, connection)
+        case .offerJoinCode: try offerJoinCode(body, session, connection)
+        case .withdrawJoinCode: try withdrawJoinCode(body, session, connection)
         case .setReaderLimits: try setReaderLimits(body, connection)
         case .setMetadata: try writeMetadata(body, mustExist: false, session, connection)
         case .updateMetadata: try writeMetadata(body, mustExist: true, session, connection)

@@ -45,7 +45,7 @@ import RelayClient
             tell { $0.rtmKit(kit, didReceiveLockEvent: event) }
         case .link(let state): deliver(state, of: kit, to: tell)
         case .accessExpiring: tell { $0.rtmKit(kit, tokenPrivilegeWillExpire: nil) }
-        case .cleared, .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessChanged, .channelMode:
+        case .cleared, .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessChanged, .channelMode, .joinCodeEnded:
             tell { $0.rtmKit(kit, didReceiveRelayEvent: event) }
         }
     }

@@ -214,7 +214,7 @@ package struct ReplayPen: Sendable {
                 case .refused(let refusal) where refusal.subject == .packet: tally.packetsRefused += 1
                 case .link(.waiting), .link(.paused): tally.linksBroken += 1
                 case .cleared, .direct, .presence, .topics, .metadata, .locks, .caughtUp, .refused, .accessExpiring, .accessChanged,
-                    .channelMode, .link:
+                    .channelMode, .joinCodeEnded, .link:
                     break
                 }
             }

@@ -98,7 +98,7 @@ final class ReplayWitness: Sendable {
                 book.hasSnapshot = true
             }
         case .message, .cleared, .packet, .direct, .presence, .topics, .metadata, .locks, .packetsDropped, .messagesMissed, .caughtUp,
-            .refused, .accessExpiring, .accessChanged, .channelMode, .link:
+            .refused, .accessExpiring, .accessChanged, .channelMode, .joinCodeEnded, .link:
             break
         }
     }

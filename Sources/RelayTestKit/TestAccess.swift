@@ -25,6 +25,10 @@ package enum TestAccess {
         keys: [.init(readerKey, .reader), .init(editorKey, .editor), .init(hostKey, .moderator), .init(coeditorKey, .coeditor)],
         tokens: try! TokenRules(secrets: [tokenSecret], toleranceSeconds: 0))
 
+    /// The editors' key is the one with which others are invited.
+    package static let inviting = AccessRules(
+        keys: rules.keys, tokens: rules.tokens, joinKey: editorKey)
+
     /// Of a client that always uses this user id: 32 hexadecimal digits.
     package static func secret(of user: String) -> String {
         let digits = user.utf8.reduce(UInt64(0xFEED_FACE)) { $0 &* 31 &+ UInt64($1) } % 0x1_0000_0000

@@ -17,15 +17,16 @@ package final class TestClient {
         _ driver: HubDriver, _ user: String, instance: String = "00000000000000aa", device: String? = nil,
         onlyDevice: Bool? = nil, lastNumber: UInt64? = nil, resume: String? = nil,
         presenceTimeoutMs: Int? = nil, secret: String? = nil, code: String? = nil, key: String? = nil, token: String? = nil,
-        goesOn: Bool = false, readerLimits: ReaderLimits? = nil, asWebSocket: Bool = false, from address: AddressKey = .local
+        joinCode: String? = nil, goesOn: Bool = false, readerLimits: ReaderLimits? = nil, asWebSocket: Bool = false,
+        from address: AddressKey = .local
     ) {
         self.driver = driver
         self.user = user
         id = driver.open(asWebSocket: asWebSocket, from: address)
         login(
             instance: instance, device: device, onlyDevice: onlyDevice, lastNumber: lastNumber, resume: resume,
-            presenceTimeoutMs: presenceTimeoutMs, secret: secret, code: code, key: key, token: token, goesOn: goesOn,
-            readerLimits: readerLimits)
+            presenceTimeoutMs: presenceTimeoutMs, secret: secret, code: code, key: key, token: token, joinCode: joinCode,
+            goesOn: goesOn, readerLimits: readerLimits)
     }
 
     /// Sends a login, the first one or one after a refusal. What comes before and behind `welcome` is in `others`.
@@ -35,13 +36,13 @@ package final class TestClient {
     package func login(
         instance: String = "00000000000000aa", device: String? = nil, onlyDevice: Bool? = nil,
         lastNumber: UInt64? = nil, resume: String? = nil, presenceTimeoutMs: Int? = nil,
-        secret: String? = nil, code: String? = nil, key: String? = nil, token: String? = nil, goesOn: Bool = false,
-        readerLimits: ReaderLimits? = nil
+        secret: String? = nil, code: String? = nil, key: String? = nil, token: String? = nil, joinCode: String? = nil,
+        goesOn: Bool = false, readerLimits: ReaderLimits? = nil
     ) -> UInt32 {
         let request = LoginRequest(
             id: nextRequest(), capabilities: goesOn ? ["later", "goOn"] : nil,
-            user: code == nil ? try! Name(user) : nil, secret: secret, code: code, key: key, token: token, instance: instance,
-            device: device, onlyDevice: onlyDevice, lastNumber: lastNumber, presenceTimeoutMs: presenceTimeoutMs,
+            user: code == nil ? try! Name(user) : nil, secret: secret, code: code, key: key, token: token, joinCode: joinCode,
+            instance: instance, device: device, onlyDevice: onlyDevice, lastNumber: lastNumber, presenceTimeoutMs: presenceTimeoutMs,
             readerLimits: readerLimits,
             resume: resume.map { ResumeRequest(token: $0) })
         driver.send(.json(.login, request), from: id)

@@ -96,7 +96,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public static let cancelled = Self(141)
     /// A publish behind one that was refused, in the same channel.
     public static let behindRefused = Self(142)
-    /// A device's code that is wrong, used or too old.
+    /// A device's code or a join code that is wrong, used or too old.
     public static let codeWrong = Self(143)
     /// A moderator has ended a channel that one was in.
     public static let channelEnded = Self(144)

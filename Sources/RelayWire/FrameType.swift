@@ -26,6 +26,8 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case goOn = 0x15
     case offerDevice = 0x16
     case endChannel = 0x17
+    case offerJoinCode = 0x18
+    case withdrawJoinCode = 0x19
     case subscribe = 0x20
     case unsubscribe = 0x21
     case join = 0x22
@@ -94,6 +96,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case modeChanged = 0xBB
     case catchingUp = 0xBC
     case credit = 0xBD
+    case joinCodeEnded = 0xBE
 
     /// Who may send it.
     package enum Sender: Sendable { case client, relay, either }

@@ -103,6 +103,8 @@ public enum Limits {
     public static let readerWaitingBytes = 16_384...262_144
     /// Characters of a code for another device. [AC17]
     public static let deviceCodeCharacters = 10
+    /// Letters of a join code. [AC20]
+    public static let joinCodeLetters = 6
     /// Free text by which a client names itself to operators, in bytes. [SE2]
     public static let clientDescriptionBytesMax = 64
     /// Largest token, in bytes: it must fit into `bytesBeforeLoginMax` with the rest of its `login`.

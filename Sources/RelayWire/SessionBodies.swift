@@ -23,6 +23,8 @@ package struct LoginRequest: JSONObject {
     /// What lets it in, if the relay is not open: one of both. [AC1]
     package var key: String?
     package var token: String?
+    /// In place of both. [AC20]
+    package var joinCode: String?
     /// 64 bits as 16 hexadecimal digits, drawn once per client object.
     package var instance = ""
     /// The same, drawn once per installation or browser tab; absent: zeros. [SE8]
@@ -40,7 +42,7 @@ package struct LoginRequest: JSONObject {
 
     package init(
         id: UInt32, versions: [Int] = [Limits.protocolVersion], capabilities: [String]? = nil, user: Name?, secret: String? = nil,
-        code: String? = nil, key: String? = nil, token: String? = nil, instance: String, device: String? = nil,
+        code: String? = nil, key: String? = nil, token: String? = nil, joinCode: String? = nil, instance: String, device: String? = nil,
         onlyDevice: Bool? = nil, lastNumber: UInt64? = nil, presenceTimeoutMs: Int? = nil, client: String? = nil,
         readerLimits: ReaderLimits? = nil, resume: ResumeRequest? = nil
     ) {
@@ -52,6 +54,7 @@ package struct LoginRequest: JSONObject {
         self.code = code
         self.key = key
         self.token = token
+        self.joinCode = joinCode
         self.instance = instance
         self.device = device
         self.onlyDevice = onlyDevice
@@ -69,6 +72,7 @@ package struct LoginRequest: JSONObject {
         json("device", &device)
         json("id", &id)
         json("instance", &instance)
+        json("joinCode", &joinCode)
         json("key", &key)
         json("lastNumber", &lastNumber)
         json("onlyDevice", &onlyDevice)
@@ -125,6 +129,9 @@ package struct Welcome: JSONObject {
     package internal(set) var limits = ServerLimits()
     /// Milliseconds until each channel has its whole credit; absent: it has it now. [RT8]
     package internal(set) var publishAfterMs: Int?
+    /// What the join code of the login stood for, and where it leads. [AC20]
+    package internal(set) var joinKey: String?
+    package internal(set) var channel: Name?
 
     package init() {}
 
@@ -132,7 +139,8 @@ package struct Welcome: JSONObject {
         id: UInt32, capabilities: [String] = [], relay: String, user: Name, handle: UInt32, resumeToken: String, resumed: Bool,
         lastEnd: CloseNotice?,
         lastNumber: UInt64 = 0, forgotten: Bool = false, start: UInt32, heartbeatMs: Int, presenceTimeoutMs: Int,
-        access: AccessBody, limits: ServerLimits, publishAfterMs: Int? = nil, secret: String? = nil
+        access: AccessBody, limits: ServerLimits, publishAfterMs: Int? = nil, secret: String? = nil, joinKey: String? = nil,
+        channel: Name? = nil
     ) {
         self.id = id
         version = Limits.protocolVersion
@@ -152,15 +160,19 @@ package struct Welcome: JSONObject {
         self.access = access
         self.limits = limits
         self.publishAfterMs = publishAfterMs
+        self.joinKey = joinKey
+        self.channel = channel
     }
 
     package mutating func fields(_ json: inout JSONFields) {
         json("access", &access)
         json("capabilities", &capabilities)
+        json("channel", &channel)
         json("forgotten", &forgotten)
         json("handle", &handle)
         json("heartbeatMs", &heartbeatMs)
         json("id", &id)
+        json("joinKey", &joinKey)
         json("lastEnd", &lastEnd)
         json("lastNumber", &lastNumber)
         json("limits", &limits)
@@ -205,6 +217,36 @@ package struct OfferDeviceAnswer: JSONObject {
         json("id", &id)
         json("validMs", &validMs)
     }
+}
+
+/// Of a code for newcomers. [AC20]
+package struct OfferJoinCodeAnswer: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    /// Letters of `JoinCode`.
+    package internal(set) var code = ""
+    package internal(set) var validMs = 0
+
+    package init() {}
+    package init(id: UInt32, code: String, validMs: Int) { (self.id, self.code, self.validMs) = (id, code, validMs) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("code", &code)
+        json("id", &id)
+        json("validMs", &validMs)
+    }
+}
+
+/// A join code is over, and its session has not asked for that. [AC20]
+package struct JoinCodeEnded: JSONObject {
+    package enum Reason: String, CaseIterable, Sendable { case expired, wrongTries, keyChanged, notPermitted }
+
+    /// A `Reason`, or a word of a newer relay. [FR6]
+    package internal(set) var reason = ""
+
+    package init() {}
+    package init(_ reason: Reason) { self.reason = reason.rawValue }
+
+    package mutating func fields(_ json: inout JSONFields) { json("reason", &reason) }
 }
 
 package struct EmptyRequest: JSONObject {

@@ -94,11 +94,11 @@ def panels(stage):
 
 @check("an invitation fits on a small laptop and a phone, with its last button")
 def invitation(stage):
-    page = stage.page(stage.relay(), "Ada")
-    for width, height in ((1280, 657), (360, 640)):
+    page = stage.page(stage.relay(), "Ada", key="host")
+    for width, height in ((1280, 657), (360, 640), (320, 568)):
         page.resize(width, height)
         page.click("#invite")
-        until(lambda: page.is_shown("#invite-close"), "the invitation is shown", 5)
+        until(lambda: page.is_shown("#join-code output") and page.is_shown("#invite-close"), "the invitation is shown", 5)
         over = page.ask("const {scrollHeight, clientHeight} = document.querySelector('#invite-dialog'); return scrollHeight - clientHeight")
         assert over <= 0, f"{over} px are below the end of {width}x{height}"
         stage.picture(page, f"invitation-{width}")

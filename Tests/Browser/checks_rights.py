@@ -4,6 +4,7 @@ import accessibility
 from browser import until
 from checks_drawing import line
 from stage import check
+from tools import HOST
 
 
 @check("a reader sees everything, and cannot draw")
@@ -204,6 +205,91 @@ def wrong_key(stage):
     page.wait("connected")
     page.draw(*line(150, 150))
     stage.settle(page)
+
+
+def shown_code(host, before=""):
+    """The letters under Invite, once they are others than before."""
+    until(lambda: host.words("#join-code output") not in ("", before), lambda: f"letters: {host.words('#invite-dialog')!r}", 5)
+    return host.words("#join-code output")
+
+
+def type_code(page, code, *words):
+    """Types letters where the page asks for a code or the key; then it says these words."""
+    until(lambda: page.is_shown("#key-dialog"), f"{page.who} is asked for a code")
+    page.find("#key").send_keys(code)
+    page.click("#key-enter")
+    for word in words:
+        until(lambda: word in page.words("#key-dialog p"), lambda: f"{word}: {page.words('#key-dialog p')!r}")
+
+
+def other(code):
+    """Letters that are not the code."""
+    return ("B" if code[0] != "B" else "C") + code[1:]
+
+
+@check("[AC20] who has no camera types six letters, and draws on the host's board; letters that ended let nobody in")
+def join_code(stage):
+    relay = stage.relay()
+    ada, ben = stage.page(relay, "Ada", key="host"), stage.visitor(relay, "Ben", board=None, key=None)
+    ada.draw(*line(150, 150))
+    ada.click("#invite")
+    code = shown_code(ada)
+    assert f"Open http://{HOST}:{ada.cutter.port} and type" in ada.words("#join-code"), ada.words("#join-code")
+    stage.picture(ada, "join-code")
+    ben.load()
+    ben.introduce()
+    until(lambda: ben.is_shown("#key-dialog"), "a code is asked for")
+    stage.picture(ben, "type-code")
+    type_code(ben, other(code), "That is not the code", "59 more tries")
+    stage.picture(ben, "wrong-code")
+    ben.find("#key").send_keys(code.lower())
+    ben.leave_by("#key-enter")
+    ben.wait("connected")
+    ben.must_have(1)
+    assert ben.ask("return location.hash") == "#/b/lesson"
+    ben.draw(*line(500, 150))
+    ben.reload()
+    ben.wait("connected")
+    ben.must_have(2)
+    assert code.replace(" ", "") not in ben.ask("return JSON.stringify([{...localStorage}, {...sessionStorage}])"), "the letters are kept"
+    # Another key, as somebody draws it who has lost one.
+    relay.rotate("join")
+    until(lambda: "the relay has a new key" in ada.words("#join-code"), lambda: f"told: {ada.words('#join-code')!r}", 5)
+    stage.picture(ada, "code-ended")
+    cy = stage.visitor(relay, "Cy", board=None, key=None)
+    cy.load()
+    cy.introduce()
+    type_code(cy, code, "That is not the code", "58 more tries")
+    ada.click("#code-again")
+    fresh = shown_code(ada, code)
+    ada.click("#invite-close")
+    type_code(cy, fresh, "57 more tries")
+    ada.click("#invite")
+    third = shown_code(ada, fresh)
+    cy.find("#key").send_keys(third)
+    cy.leave_by("#key-enter")
+    cy.wait("connected")
+    ada.click("#invite-close")
+    stage.settle(ada, cy)
+
+
+@check("[AC20] who is in already comes to another board by its letters, with the rights that they have")
+def code_of_another_board(stage):
+    relay = stage.relay()
+    ada, ben = stage.page(relay, "Ada", key="host"), stage.page(relay, "Ben", board=None, key="host")
+    ada.draw(*line(150, 150))
+    ada.click("#invite")
+    code = shown_code(ada)
+    ben.click("#more")
+    ben.click("#type-code")
+    until(lambda: ben.is_shown("#code-dialog"), "letters are asked for")
+    stage.picture(ben, "type-code-inside")
+    ben.find("#code").send_keys(code)
+    ben.leave_by("#code-enter")
+    ben.wait("connected")
+    ben.must_have(1)
+    assert ben.ask("return window.whiteboard.client.access.role") == "moderator", "the letters took the host's key"
+    ada.click("#invite-close")
 
 
 @check("[AC11] a freeze tells nobody of what they have not tried")

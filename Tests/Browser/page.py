@@ -77,6 +77,9 @@ class Page:
     # -- coming and going ------------------------------------------------------------------------
 
     def address(self):
+        if self.board is None and self.key is None:
+            # As a person types it.
+            return f"http://{HOST}:{self.cutter.port}"
         if self.board is None:
             # As the relay prints it.
             return f"http://{HOST}:{self.cutter.port}/#key={self.relay.keys[self.key]}"

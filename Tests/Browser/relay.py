@@ -63,6 +63,10 @@ class Relay:
         """As a host does it from the command line."""
         self._run("channel", "freeze", board, *self._address())
 
+    def rotate(self, kind):
+        """A new key; who is in stays."""
+        self._run("key", "rotate", kind, "--data-dir", self.daemon.folder)
+
     def client(self, user, key="join"):
         """The independent client of Tests/Interop, logged in."""
         client = Client("127.0.0.1", self.port, Identity(user, credential={"key": self.keys[key]}))

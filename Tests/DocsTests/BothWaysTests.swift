@@ -75,6 +75,7 @@ import Testing
             "frameHeadBytes": ("FR1", "size plus \(Limits.frameHeadBytes - 4)"),
             "keyBytesMax": ("AC1", "1…\(Limits.keyBytesMax) bytes"),
             "deviceCodeCharacters": ("AC17", "A code has \(Limits.deviceCodeCharacters) of"),
+            "joinCodeLetters": ("AC20", "\(Limits.joinCodeLetters) of the letters"),
             "wrongCredentialsMax": ("AC2", "**\(Limits.wrongCredentialsMax)rd**"),
             "accessNoticeMilliseconds": ("AC8", "**\(Limits.accessNoticeMilliseconds / 1000) s**"),
             "publishMemoryMilliseconds": ("MS9", "\(Limits.publishMemoryMilliseconds / 60_000) minutes"),

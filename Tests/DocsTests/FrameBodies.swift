@@ -11,7 +11,7 @@ enum FrameBodies {
         "setMode": SetModeRequest.self, "endSession": EndSessionRequest.self, "banUser": BanUserRequest.self,
         "unbanUser": UserRequest.self, "getBans": PageRequest.self, "forgetUser": ForgetUserRequest.self, "status": StatusRequest.self,
         "cancel": CancelRequest.self, "goOn": GoOnRequest.self, "setReaderLimits": SetReaderLimitsRequest.self,
-        "offerDevice": OfferDeviceRequest.self,
+        "offerDevice": OfferDeviceRequest.self, "offerJoinCode": ChannelRequest.self, "withdrawJoinCode": EmptyRequest.self,
         "subscribe": SubscribeRequest.self, "unsubscribe": ChannelRequest.self, "join": JoinRequest.self,
         "leave": ChannelRequest.self, "joinTopic": JoinTopicRequest.self, "leaveTopic": TopicRequest.self,
         "subscribeTopic": TopicUsersRequest.self, "unsubscribeTopic": TopicUsersRequest.self,
@@ -33,12 +33,12 @@ enum FrameBodies {
         "presence": PresenceEvent.self, "topics": TopicsEvent.self, "metadata": MetadataEventHead.self, "locks": LocksEvent.self,
         "gap": Gap.self, "caughtUp": CaughtUp.self, "catchingUp": CatchingUp.self, "cleared": Cleared.self, "reset": ChannelReset.self,
         "accessExpiring": AccessExpiring.self, "removed": RemovedNotice.self, "accessChanged": AccessChanged.self,
-        "modeChanged": ModeChanged.self, "credit": CreditNotice.self,
+        "modeChanged": ModeChanged.self, "credit": CreditNotice.self, "joinCodeEnded": JoinCodeEnded.self,
     ]
 
     /// By request; those that are not named have no more than `id`.
     static let answers: [String: any Body.Type] = [
-        "renew": RenewAnswer.self, "offerDevice": OfferDeviceAnswer.self,
+        "renew": RenewAnswer.self, "offerDevice": OfferDeviceAnswer.self, "offerJoinCode": OfferJoinCodeAnswer.self,
         "getBans": BansAnswer.self, "status": StatusAnswer.self, "subscribe": SubscribeAnswer.self,
         "join": SubscribeAnswer.self, "joinTopic": JoinTopicAnswer.self, "leaveTopic": LeaveTopicAnswer.self,
         "subscribeTopic": TopicUsersAnswer.self, "unsubscribeTopic": TopicUsersAnswer.self,

@@ -113,6 +113,10 @@ enum LimitsTable {
         [
             "remembered instances per device": [.init(\.publishWindowsPerDeviceMax)],
             "code for another device": [.init(\.deviceCodeValid, unit: .seconds(60))],
+            "join code": [.init(\.joinCodeValid, unit: .seconds(60)), .init(\.wrongJoinCodesPerCodeMax)],
+            "join codes of a relay": [.init(\.joinCodesMax)],
+            "wrong join codes in a minute of an address": [.init(\.wrongJoinCodesOfAddressMax)],
+            "wrong join codes in a minute of a relay": [.init(\.wrongJoinCodesMax)],
             "devices of a user with a session": [.init(\.devicesPerUserMax)],
             "message payload + custom type": [.init(\.limits.messageBytesMax)],
             "packet payload": [.init(\.limits.packetBytesMax)],

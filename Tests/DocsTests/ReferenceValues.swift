@@ -18,6 +18,7 @@ enum ReferenceValues {
             "bytesBeforeLoginMax": written(Limits.bytesBeforeLoginMax),
             "keyBytesMax": written(Limits.keyBytesMax),
             "deviceCodeCharacters": written(Limits.deviceCodeCharacters),
+            "joinCodeLetters": written(Limits.joinCodeLetters),
             "wrongCredentialsMax": written(Limits.wrongCredentialsMax),
             "accessNoticeMilliseconds": written(Int(Limits.accessNoticeMilliseconds)),
             "endReasonBytesMax": written(Limits.endReasonBytesMax),

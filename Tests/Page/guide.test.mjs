@@ -35,7 +35,7 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
   browser.visibilityState = 'visible'
   Object.assign(globalThis, {WebSocket: NodeWebSocket, localStorage: new MemoryStorage(), document: browser, window: new EventTarget()})
   for (const name of ['showLink', 'drawLive', 'showProgress', 'showMembers', 'showFrozen', 'showBan', 'showConflict', 'showLocked',
-      'showError', 'showCode', 'showUser']) globalThis[name] = hear(name)
+      'showError', 'showCode', 'showUser', 'keepInvitation']) globalThis[name] = hear(name)
   globalThis.draw = (records, changed) => heard.set('draw', [...records.keys(), ...changed])
   const witness = new RelayClient(tcpTransport(daemon.port), 'witness', {credential: {key: daemon.keys.join}})
   try {
@@ -61,6 +61,8 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
     assert.ok(heard.get('showLocked')[0][0] > 0)
     assert.match(heard.get('showCode')[0][0], /^[0-9A-Z]{10}$/)
     assert.deepEqual(heard.get('showUser'), [['alice-7f3a']])
+    assert.match(heard.get('showCode')[1][0], /^[B-Z]{6}$/)
+    assert.deepEqual(heard.get('keepInvitation'), [[daemon.keys.join, 'lesson']])
     const [[banned, until]] = heard.get('showBan')
     assert.deepEqual([banned, until > Date.now() + 3_000_000], ['eve-90aa', true])
     assert.deepEqual(seen.of('channelMode').map(({channel, isOn, by}) => `${channel} ${isOn} ${by}`),

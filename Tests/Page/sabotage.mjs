@@ -168,6 +168,13 @@ const sabotages = [
   ['words: of a number there is one text', 'found[new Intl.PluralRules(language).select(values.count)] ?? found.other', 'found.other'],
   ['canvas: what lies far apart cannot be seen at once', 'Math.max(1e-5, scale)', 'Math.max(handScaleMin, scale)'],
   ['canvas: a newcomer sees the empty middle', 'this.show(nearest,', 'this.show([...median, ...median],'],
+  ['who came by a join code comes back by it', 'this.machine.credential = {key}\n', ''],
+  ['a join code is shown after the invitation has closed', 'if (this.code) this.session.client.moderation.withdrawJoinCode()', 'if (false) this.session.client.moderation.withdrawJoinCode()'],
+  ['a join code that comes late is not withdrawn', 'if (this.#closing.signal.aborted)', 'if (false)'],
+  ['a join code that ended is shown on', "if (type === 'joinCodeEnded') this.#end(reason)", ''],
+  ['another join code is shown unasked', " && !this.#hasEnded) this.#offer()", ') this.#offer()'],
+  ['who asked what a join code stands for stays', "    await client.close()\n  }\n}\n\nfunction explainCode", "  }\n}\n\nfunction explainCode"],
+  ['a join code with spaces is a key', "text.replace(/[\\s-]/g, '')", 'text'],
   ['tiles: a pixel of the screen is one of the page', 'const zoom = scale * this.ratio', 'const zoom = scale'],
 ]
 
@@ -180,8 +187,9 @@ try {
   for (const part of ['Sources/RelayPage', 'Tests/Page', 'docs/vectors']) cpSync(join(root, part), join(folder, part), {recursive: true})
   const tests = {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices',
-      'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board'],
-    [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds', 'words'],
+      'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board', 'join-code'],
+    [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds', 'words',
+      'page-join-code'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(

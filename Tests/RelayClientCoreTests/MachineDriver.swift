@@ -41,7 +41,7 @@ final class MachineDriver {
     /// Connected and logged in; what was sent for it is taken.
     func logIn(
         resumed: Bool = false, start: UInt32 = 1000, forgotten: Bool = false, publishAfterMs: Int? = nil, secret: String? = nil,
-        _ change: (inout ServerLimits) -> Void = { _ in }
+        joinKey: String? = nil, _ change: (inout ServerLimits) -> Void = { _ in }
     ) {
         if linksAsked.isEmpty { connect() }
         var limits = ServerLimits()
@@ -57,7 +57,7 @@ final class MachineDriver {
                     resumeToken: String(repeating: "f", count: 32),
                     resumed: resumed, lastEnd: nil, forgotten: forgotten || start != 1000 && request?.lastNumber != nil,
                     start: start, heartbeatMs: 5000, presenceTimeoutMs: 10_000, access: AccessBody(role: "moderator"), limits: limits,
-                    publishAfterMs: publishAfterMs, secret: secret)))
+                    publishAfterMs: publishAfterMs, secret: secret, joinKey: joinKey, channel: joinKey == nil ? nil : try! Name("lesson"))))
     }
 
     func cut(_ text: String = "cut") {

@@ -76,8 +76,8 @@ struct BinaryBody: Equatable {
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .welcome, .answer, .error, .closing, .restored,
             .flowOpened, .flowClosed, .packetsDropped, .presence, .topics, .removeMetadata, .getMetadata, .subscribeUserMetadata,
             .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .locks, .history, .gap,
-            .barrier, .cancel, .setReaderLimits, .goOn, .offerDevice, .credit, .catchingUp, .caughtUp, .clear, .undoClear, .boards,
-            .removeBoard,
+            .barrier, .cancel, .setReaderLimits, .goOn, .offerDevice, .offerJoinCode, .withdrawJoinCode, .joinCodeEnded,
+            .credit, .catchingUp, .caughtUp, .clear, .undoClear, .boards, .removeBoard,
             .notStored, .cleared, .reset, .renew, .accessExpiring, .removed, .setRole, .setMode, .endSession, .banUser, .unbanUser,
             .getBans, .forgetUser, .removeRecords, .endChannel, .status, .accessChanged, .modeChanged:
             nil

@@ -47,6 +47,9 @@ extension FrameVector {
         case "goOn": GoOnRequest.self
         case "credit": CreditNotice.self
         case "offerDevice": OfferDeviceRequest.self
+        case "offerJoinCode": ChannelRequest.self
+        case "withdrawJoinCode": EmptyRequest.self
+        case "joinCodeEnded": JoinCodeEnded.self
         case "setReaderLimits": SetReaderLimitsRequest.self
         case "catchingUp": CatchingUp.self
         case "caughtUp": CaughtUp.self
@@ -73,6 +76,7 @@ extension FrameVector {
             case "answer": EmptyAnswer.self
             case "answer.renew": RenewAnswer.self
             case "answer.offerDevice": OfferDeviceAnswer.self
+            case "answer.offerJoinCode": OfferJoinCodeAnswer.self
             case "answer.bans", "answer.bans.next": BansAnswer.self
             case "answer.records": RemoveRecordsAnswer.self
             case "answer.status", "answer.status.next": StatusAnswer.self

@@ -109,6 +109,8 @@ enum Calls {
         try await moderation.setRole(nil, of: "eve")
         try await moderation.ban("eve", for: .seconds(3600))
         print(try await moderation.bans())
+        print(try await moderation.offerJoinCode(to: "lesson").code)
+        try await moderation.withdrawJoinCode()
         try await moderation.unban("eve")
         print(try await moderation.removeRecords(of: "eve", from: "lesson"))
         try await moderation.forget(user: "eve", withRecords: true)
@@ -126,6 +128,8 @@ enum Calls {
 
     static func device(_ client: RelayClient) async throws {
         print(client.user, client.device, client.relayID ?? "", client.linkState, client.unsent, client.roundTrip as Any)
+        // Where the join code led with which this client came.
+        print(client.invitation?.channel as Any)
         // What this user may do, everywhere and on a channel; how a channel is moderated.
         print(client.access?.role as Any, client.access?.rights(on: "lesson") as Any, try client.modes(of: .message("lesson")))
     }

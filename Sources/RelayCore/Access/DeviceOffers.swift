@@ -42,6 +42,17 @@ struct DeviceOffers {
     }
 }
 
+extension Entropy {
+    /// 64 bits that nobody guesses who does not know the secret; others for each purpose and number.
+    func word(_ purpose: String, _ number: UInt32) -> UInt64 {
+        var bytes = Array(purpose.utf8)
+        bytes.append(bigEndian: high)
+        bytes.append(bigEndian: low)
+        bytes.append(bigEndian: number)
+        return SHA256.hash(bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
 /// 50 bits, as 10 characters of Crockford's base 32: digits and capitals without I, L, O and U.
 struct DeviceCode: Hashable {
     private let bits: UInt64
@@ -50,11 +61,7 @@ struct DeviceCode: Hashable {
 
     /// - Parameter secret: whoever does not know it cannot guess the code.
     init(from secret: Entropy, number: UInt32) {
-        var bytes = Array("device code".utf8)
-        bytes.append(bigEndian: secret.high)
-        bytes.append(bigEndian: secret.low)
-        bytes.append(bigEndian: number)
-        bits = SHA256.hash(bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) } >> 14
+        bits = secret.word("device code", number) >> 14
     }
 
     /// As a person may have typed it: in small letters, with hyphens and spaces, with O for 0, I or L for 1.

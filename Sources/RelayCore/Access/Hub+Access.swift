@@ -117,6 +117,7 @@ extension Hub {
             }
         }
         endLockWaits(session)
+        if !sessions[session].access.isModerator { endJoinCode(of: session, telling: .notPermitted) }
         if !sessions[session].access.everywhere.contains(.metadata) {
             for user in sessions[session].userMetadata.inOrder() where user != sessions[session].user { stopUserMetadata(user, session) }
         }
@@ -224,6 +225,7 @@ extension Hub {
     /// what it has, and is closed if `endsSessions`.
     mutating func accessChanged(_ rules: AccessRules, endsSessions: Bool) {
         accessRules = rules
+        endJoinCodes()
         guard !rules.isOpen else { return }
         for session in sessions.indices where sessions[session].user != nil && sessions[session].state != .lingering {
             guard let digest = sessions[session].keyDigest, !rules.keys.contains(where: { $0.digest == digest }) else { continue }

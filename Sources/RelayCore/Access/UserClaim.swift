@@ -33,6 +33,8 @@ struct ClaimBook {
     var lookedAt: Instant?
     /// Codes with which another device of a user comes in. [AC17]
     var offers = DeviceOffers()
+    /// Codes with which newcomers come in. [AC20]
+    var joinCodes = JoinCodes()
     /// Whether a `claimSweep` deadline is set.
     var sweepIsSet = false
 

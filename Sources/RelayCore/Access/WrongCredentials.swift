@@ -62,7 +62,7 @@ extension Hub {
         switch code {
         case .keyWrong: "key"
         case .tokenInvalid: "token"
-        case .codeWrong: "device code"
+        case .codeWrong: "code"
         default: nil
         }
     }

@@ -14,16 +14,9 @@ extension Hub {
         let request = try decode(LoginRequest.self, body)
         let checked = try CheckedLogin(request, timeoutDefault: configuration.presenceTimeoutDefault)
         guard !hasGuessedEnough(connection), !isPutOff(checked, request, connection) else { return }
-        let admission: Admission
-        let offer: DeviceOffers.Offer?
+        let (admission, offer, channel): (Admission, DeviceOffers.Offer?, Name?)
         do throws(WireError) {
-            admission = try admit(request.user, key: request.key, token: request.token)
-            offer = try request.code.map { (code) throws(WireError) in
-                guard let offer = claims.offers.find(code, at: now.instant) else {
-                    throw WireError(.codeWrong, "the code is wrong, used or older than two minutes")
-                }
-                return offer
-            }
+            (admission, offer, channel) = try judge(request, connection)
         } catch {
             guard Self.isWrongCredential(error.code) else { throw error }
             return refuseLate(connection, error, of: request.user, id: request.id)
@@ -66,7 +59,8 @@ extension Hub {
                 heartbeatMs: Int(checked.heartbeat(max: configuration.heartbeatMax).milliseconds),
                 presenceTimeoutMs: Int(checked.presenceTimeout.milliseconds),
                 access: accessBody(access(of: user, given: admission.access)), limits: configuration.limits,
-                publishAfterMs: publishAfterMs, secret: offer?.secret))
+                publishAfterMs: publishAfterMs, secret: offer?.secret, joinKey: channel == nil ? nil : accessRules.joinKey,
+                channel: channel))
         sessions[session].lastEnd = nil
         setAccess(admission, session)
         if resumed {
@@ -77,9 +71,25 @@ extension Hub {
         }
     }
 
+    /// What lets it in; with a device's code also whose it is, with a join code also where that leads. [AC1, AC17, AC20]
+    private mutating func judge(
+        _ request: LoginRequest, _ connection: Connection.Index
+    ) throws(WireError) -> (Admission, DeviceOffers.Offer?, Name?) {
+        if let joinCode = request.joinCode, !accessRules.isOpen {
+            let channel = try judge(joinCode: joinCode, from: connections[connection].peer.address)
+            return (try admit(request.user, key: accessRules.joinKey, token: nil), nil, channel)
+        }
+        let admission = try admit(request.user, key: request.key, token: request.token)
+        guard let code = request.code else { return (admission, nil, nil) }
+        guard let offer = claims.offers.find(code, at: now.instant) else {
+            throw WireError(.codeWrong, "the code is wrong, used or older than two minutes")
+        }
+        return (admission, offer, nil)
+    }
+
     /// Tokens are not guessed, nor is what was shown before.
     private mutating func isPutOff(_ login: CheckedLogin, _ request: LoginRequest, _ connection: Connection.Index) -> Bool {
-        guard request.key != nil || request.code != nil, request.token == nil else { return false }
+        guard request.key != nil || request.code != nil || request.joinCode != nil, request.token == nil else { return false }
         var resumed: Session.Index?
         if login.resume != nil, let user = request.user {
             for session in people.sessions(of: user) where login.resumes(sessions[session]) { resumed = session }
@@ -213,6 +223,7 @@ extension Hub {
     private mutating func forgetOwn(_ session: Session.Index) {
         sessions[session].statesBefore = [:]
         stopUserMetadata(of: session)
+        claims.joinCodes.remove(of: session)
         sessions[session].closedFlows = []
         recount(session)
     }
@@ -325,6 +336,9 @@ private struct CheckedLogin {
             guard request.user != nil else { throw WireError(.badRequest, "field user is missing") }
         } else if request.user != nil || request.secret != nil || request.token != nil || request.resume != nil {
             throw WireError(.badRequest, "field code stands in place of user, secret, token and resume")
+        }
+        if request.joinCode != nil, request.key != nil || request.token != nil || request.code != nil {
+            throw WireError(.badRequest, "field joinCode stands in place of key, token and code")
         }
         device = 0
         if let digits = request.device {

@@ -61,8 +61,8 @@ const topicUsers = shape('bool all', {succeeded: listOf('text'), failed: listOf(
 
 /** By the type of a frame. */
 export const bodyShapes = {
-  welcome: shape('u32 id handle start, int version lastNumber heartbeatMs presenceTimeoutMs publishAfterMs?, name user', {
-    relay: 'text', 'secret?': 'text', resumeToken: 'text', resumed: 'bool', 'forgotten?': 'bool',
+  welcome: shape('u32 id handle start, int version lastNumber heartbeatMs presenceTimeoutMs publishAfterMs?, name user channel?', {
+    relay: 'text', 'secret?': 'text', 'joinKey?': 'text', resumeToken: 'text', resumed: 'bool', 'forgotten?': 'bool',
     capabilities: listOf('text'), access: accessShape,
     limits: shape(`int ${Object.keys(sessionLimitDefaults).join(' ')}`), 'lastEnd?': shape('int code, text text'),
   }),
@@ -93,6 +93,7 @@ export const bodyShapes = {
   accessExpiring: shape('int inMs'),
   removed: shape('u32 channel, int code, text text'),
   accessChanged: shape('text role?, int untilMs?, name by', accessFields),
+  joinCodeEnded: shape('text reason'),
   modeChanged: shape('u32 channel, bool on, text mode, name by'),
 }
 
@@ -109,7 +110,7 @@ export const answerShapes = {
   acquireLock: shape('int fencing'),
   getLocks: shape('', {locks: listOf(lockShape)}),
   renew: shape('', {access: accessShape}),
-  offerDevice: shape('text code, u32 validMs'),
+  offerDevice: shape('text code, u32 validMs'), offerJoinCode: shape('text code, u32 validMs'),
   getBans: shape('name next?', {bans: listOf(shape('name user by, int time until?'))}),
   status: shape('int uptimeMs connections boards boardBytes queuedBytes pinnedBytes, text storageFailure? joinKey?, bool known?', {
     'next?': 'name',

@@ -202,6 +202,11 @@ export class RelayClient extends Shell {
     return this.machine.relayID
   }
 
+  /** What the join code stood for with which the client has come in: an app keeps the key, and goes to the channel. [AC20] */
+  get invitation() {
+    return this.machine.invitation
+  }
+
   /** What this client may; `undefined` before the first login. @returns {Access|undefined} */
   get access() {
     return this.machine.access

@@ -33,6 +33,7 @@ export const frameHandlers = {
   removed: (machine, body) => machine.channels.removed(body),
   accessChanged: (machine, body) => machine.channels.accessChanged(body),
   accessExpiring: (machine, body) => machine.channels.accessExpiring(body),
+  joinCodeEnded: (machine, {reason}) => machine.unread.emit({type: 'joinCodeEnded', reason}),
   modeChanged: (machine, body) => machine.channels.modeChanged(body),
   flowOpened: (machine, body) => machine.flows.opened(body),
   flowClosed: (machine, body) => machine.flows.closedByRelay(body),

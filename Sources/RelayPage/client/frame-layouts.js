@@ -32,7 +32,7 @@ const fieldFrames = {
 const jsonFrames = {
   login: 0x01, logout: 0x02, renew: 0x05, setRole: 0x06, setMode: 0x07, endSession: 0x08, banUser: 0x09,
   unbanUser: 0x0a, getBans: 0x0b, forgetUser: 0x0c, status: 0x0d, cancel: 0x0e, setReaderLimits: 0x0f, goOn: 0x15, offerDevice: 0x16,
-  endChannel: 0x17,
+  endChannel: 0x17, offerJoinCode: 0x18, withdrawJoinCode: 0x19,
   subscribe: 0x20, unsubscribe: 0x21, join: 0x22, leave: 0x23, joinTopic: 0x24, leaveTopic: 0x25, subscribeTopic: 0x26,
   unsubscribeTopic: 0x27, subscribedUsers: 0x28, who: 0x29, where: 0x2a, setStates: 0x2b, removeStates: 0x2c, getStates: 0x2d,
   history: 0x2e, barrier: 0x2f, removeMetadata: 0x32, getMetadata: 0x33, subscribeUserMetadata: 0x34,
@@ -42,7 +42,7 @@ const jsonFrames = {
   answer: 0x81, error: 0x82, closing: 0x83, restored: 0x84, notStored: 0x97, flowOpened: 0xa1, flowClosed: 0xa2,
   packetsDropped: 0xa4, presence: 0xb0, topics: 0xb1, locks: 0xb3, gap: 0xb4, caughtUp: 0xb5, catchingUp: 0xbc, cleared: 0xb6,
   reset: 0xb7, accessExpiring: 0xb8, removed: 0xb9, accessChanged: 0xba, modeChanged: 0xbb,
-  credit: 0xbd,
+  credit: 0xbd, joinCodeEnded: 0xbe,
 }
 
 /** Frames with a head in JSON and the texts that it announces. [JS6] */

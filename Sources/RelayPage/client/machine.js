@@ -55,6 +55,8 @@ export class ClientMachine {
     this.connecting = []
     /** Changed by `renew`. [AC8] */
     this.credential = settings.credential
+    /** What the join code of the first login stood for. [AC20] @type {{key: string, channel: string}|undefined} */
+    this.invitation = undefined
     this.outbox = settings.outbox
     /** @type {'idle'|'connecting'|'live'|'waiting'|'paused'|'closed'} `connecting` since `since`, `waiting` until `until` */
     this.state = 'idle'
@@ -332,6 +334,7 @@ export class ClientMachine {
 
   /** Another credential: for the session that is there, or for the next login. [AC8] */
   renew(credential, pending, now) {
+    if (credential.joinCode !== undefined) throw problem('badRequest', 'a join code is for the first login')
     if (this.state === 'live') return this.queue.request('renew', credential, pending, now)
     if (this.state === 'closed') throw clientClosed()
     this.credential = credential

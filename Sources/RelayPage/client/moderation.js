@@ -13,7 +13,7 @@ function checkedReason(reason) {
 }
 
 /**
- * What a moderator decides about others, who may draw, where, and who may come in, and sees of the relay. [AC10–AC19]
+ * What a moderator decides about others, who may draw, where, and who may come in, and sees of the relay. [AC10–AC20]
  *
  * Everything here wants the role moderator (`notPermitted`), and takes `CallOptions` beside its own. What is decided holds at once, and
  * is logged by the relay with this client's user id. What is to hold over restarts is durable when it returns; on a relay that cannot
@@ -85,6 +85,26 @@ export class Moderation {
   async endChannel(channel, options) {
     const [{reason}, call] = taken('endChannel', options, ['reason'])
     await this.decide('endChannel', {channel: checkedName(channel), reason: checkedReason(reason)}, call)
+  }
+
+  /**
+   * Makes a code with which newcomers come in as with the join key: six letters, for who has no camera. Their clients have the credential
+   * `{joinCode}`. It holds for 30 minutes, while this client keeps its session, which has one at most: for the same channel it is the same
+   * again. The event `joinCodeEnded` tells of another end. When the link has come back, ask again: an end may have been missed. [AC20]
+   *
+   * @param {string} channel where it leads @returns {Promise<{code: string, validMs: number}>}
+   * @throws {RelayError} `notSupported` by a relay without a join key; `limitReached`
+   */
+  async offerJoinCode(channel, options) {
+    const [, call] = taken('offerJoinCode', options)
+    const {code, validMs} = await this.client.request('offerJoinCode', {channel: checkedName(channel)}, call)
+    return {code, validMs}
+  }
+
+  /** Ends that code. */
+  async withdrawJoinCode(options) {
+    const [, call] = taken('withdrawJoinCode', options)
+    await this.client.request('withdrawJoinCode', {}, call)
   }
 
   /**

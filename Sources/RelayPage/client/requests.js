@@ -9,7 +9,7 @@ import {Pending} from './pending.js'
 
 /** What changes nothing, or comes to the same when it is asked again. [SE11] */
 const repeatable = new Set(['subscribe', 'join', 'subscribedUsers', 'who', 'where', 'getStates', 'history', 'barrier', 'getMetadata',
-  'getLocks', 'boards', 'getBans', 'setReaderLimits', 'offerDevice', 'status'])
+  'getLocks', 'boards', 'getBans', 'setReaderLimits', 'offerDevice', 'offerJoinCode', 'withdrawJoinCode', 'status'])
 export const mayBeRepeated = ({request, pending}) => !pending || repeatable.has(request.type)
 
 /** What the relay may answer late, and can be asked to give up. [SE14] */

@@ -46,6 +46,7 @@ export class Session {
     this.resumeToken = body.resumeToken
     this.machine.access = new Access(body.access)
     this.machine.relayID = body.relay
+    if (body.joinKey !== undefined) this.learnKey(body)
     this.machine.limits = body.limits
     this.machine.heartbeat.intervalMs = Math.max(100, body.heartbeatMs)
     this.machine.messages.users.set(body.handle, body.user)
@@ -70,6 +71,12 @@ export class Session {
   learnUser({user, secret}) {
     Object.assign(this.machine.settings, {user, secret, code: undefined})
     this.machine.effects.push({userLearned: {user, secret}})
+  }
+
+  /** What the join code stood for, which may be void when the client comes back. [AC20] */
+  learnKey({joinKey: key, channel}) {
+    this.machine.credential = {key}
+    this.machine.invitation = {key, channel}
   }
 
   /** A resumption has named all that is there: the rest is gone, or was asked for by requests that went with a link. */

@@ -13,7 +13,7 @@ export {}
  * @typedef {{signal?: AbortSignal}} ReaderOptions `signal`: aborted, the reader ends
  * @typedef {{parts?: ChannelPart[], from?: 'board'|'now'|Position, quiet?: boolean}} OpenOptions `parts`: `messages` and `presence`;
  *   `from`: `board`, the records and messages that are kept come first; `quiet`: not seen by others; may publish, has no states
- * @typedef {{key: string}|{token: string}} Credential what lets a client into a relay that is not open
+ * @typedef {{key: string}|{token: string}|{joinCode: string}} Credential what lets a client into a relay that is not open
  * @typedef {{user: string, states: Record<string, string>}} Member
  * @typedef {{key: string, value: string, revision: number, author?: string, wallMilliseconds?: number}} MetadataItem
  * @typedef {{lock: string, ttlMs: number, owner?: string, ownerDevice?: string, fencing?: number}} LockDetail
@@ -140,6 +140,7 @@ export {}
  *     error: RelayError} `subject`: `message`, `record`, `changes`, `direct` (of a receipt), `packet`, `channel`, `topics`, …
  *   |{type: 'accessExpiring', inMs: number}
  *   |{type: 'accessChanged', access: Access, by: string}
+ *   |{type: 'joinCodeEnded', reason: 'expired'|'wrongTries'|'keyChanged'|'notPermitted'}
  *   |{type: 'channelMode', channel: string, mode: 'frozen'|'openEditing', isOn: boolean, by?: string}
  *   |({type: 'link'} & LinkState)} ClientEvent
  */

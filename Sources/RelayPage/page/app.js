@@ -1,7 +1,7 @@
 // The whiteboard page: puts its parts together, and tells the document how things are.
 import {Canvas} from './canvas.js'
 import {Dock} from './dock.js'
-import {arrive, claimDevice, isKnownTab, isOutdated, keep, open, ownUser, readAddress, subjectOf} from './identity.js'
+import {arrive, claimDevice, isKnownTab, isOutdated, keep, linkTo, open, ownUser, readAddress, subjectOf} from './identity.js'
 import {loadKinds} from './kinds/index.js'
 import {Live} from './live.js'
 import {titleOf} from './names.js'
@@ -28,7 +28,8 @@ const withWords = load => async () => (await Promise.all([load(), restOfWords()]
 const late = {
   devices: withWords(() => import('./devices.js')), endings: withWords(() => import('./endings.js')),
   explain: withWords(() => import('./explain.js')), host: withWords(() => import('./host.js')),
-  invite: withWords(() => import('./invite.js')), kinds: loadKinds, names: () => import('./new-names.js'),
+  invite: withWords(() => import('./invite.js')), joinCode: withWords(() => import('./join-code.js')),
+  kinds: loadKinds, names: () => import('./new-names.js'),
   panels: withWords(() => import('./panels.js')), people: withWords(() => import('./people.js')), png: () => import('./png.js'),
   svg: () => import('./svg-document.js'), tools: withWords(loadTools),
 }
@@ -230,6 +231,7 @@ async function showPanels() {
     colors, widths, restyle, translate,
     menu: {
       'new-board': async () => location.hash = `/b/${(await late.names()).boardName()}`,
+      ...session.credential?.key ? {'type-code': typeCode} : {},
       'export-png': async () => (await late.png()).savePNG(records.ordered, `${title()}.png`),
       'export-svg': async () => (await late.svg()).saveSVG(records.ordered, records.title, `${title()}.svg`),
       print, 'zoom-fit': () => canvas.fit(), clear: ending('clear'), 'end-board': ending('endBoard'), leave,
@@ -254,6 +256,10 @@ const ending = name => () => late.endings().then(endings => endings[name]({sessi
 const leave = ending('leave')
 const noModule = () => toast(say('notice.notConnected'))
 const invite = () => late.invite().then(({invite}) => invite(session), noModule)
+const typeCode = () => late.joinCode().then(async ({askBoard}) => {
+  const board = await askBoard(session.user)
+  if (board) location.hash = linkTo('', board).slice(1)
+}, noModule)
 const offerDevice = () => late.invite().then(({offerDevice}) => offerDevice({session, failed}), noModule)
 
 async function askName() {

@@ -1,7 +1,8 @@
 // When something ends: a link, what is on a board, a board, a person's place in this browser. It comes when it is wanted.
-import {claimDevice, dropGiven, keepGiven, open, ownUser, subjectOf} from './identity.js'
+import {claimDevice, dropGiven, keepGiven, linkTo, open, ownUser, subjectOf} from './identity.js'
 import {explainEnd, withLost} from './explain.js'
-import {ask, field, toast} from './ui.js'
+import {askKey} from './join-code.js'
+import {ask, toast} from './ui.js'
 import {say} from './words/index.js'
 
 /** A link has ended for good: the page goes on as another device or user, with another key, or when it is told to. */
@@ -14,11 +15,11 @@ export async function linkEnded(session, reason) {
   else if (isUserTaken && !isToken) user = ownUser(user)
   else if (key) {
     if (session.credential?.key) dropGiven()
-    const input = field({id: 'key', ariaLabel: say('key.label')})
-    await ask('key-dialog', say('key.title'), key, [['key-enter', say('key.join')]], [input], true)
-    session.credential = {key: input.value.trim()}
-    keepGiven(session.credential)
     if (isToken) user = ownUser()
+    const {channel = session.board, ...given} = await askKey(key, user)
+    session.credential = given
+    keepGiven(given)
+    if (channel !== session.board) return void (location.hash = linkTo('', channel).slice(1))
   } else await ask('ended-dialog', say('end.title'), text, [['ended-again', say('end.again')]], [], true)
   session.connect(user, device)
 }

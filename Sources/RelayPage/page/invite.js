@@ -1,6 +1,7 @@
 // Dialogs that show others, and a person's own devices, the way to the board. They come when they are wanted.
 import {deviceLink, spelled} from './devices.js'
 import {isOwnRelay, linkTo} from './identity.js'
+import {CodeBox} from './join-code.js'
 import {qrCode, qrPath} from './qr.js'
 import {ask, field, make, toast} from './ui.js'
 import {say} from './words/index.js'
@@ -50,7 +51,11 @@ export async function invite(session) {
   const timer = setInterval(() => renewGuestKey(session).then(show), 3_000)
   // Behind a modal panel nobody asks again; who closes it may do so at once.
   isInviting = false
-  await ask('invite-dialog', say('invite.title'), say(text), [['invite-close', say('done')]], link.parts)
+  const code = new CodeBox(session)
+  const [picture, address] = link.parts
+  const ways = make('div', {id: 'ways'}, picture, ...isLocal ? [] : [code.element])
+  await ask('invite-dialog', say('invite.title'), say(text), [['invite-close', say('done')]], [ways, address])
+  code.close()
   clearInterval(timer)
 }
 

@@ -156,7 +156,7 @@ struct ClientBooks {
             late.remove(channel.channel)
             catchUps += 1
         case .board(let batch): for message in batch.messages { try read(.message(message), messages: accepted, packets: acceptedPackets) }
-        case .cleared, .direct, .topics, .refused, .metadata, .locks, .accessExpiring, .accessChanged, .channelMode: break
+        case .cleared, .direct, .topics, .refused, .metadata, .locks, .accessExpiring, .accessChanged, .channelMode, .joinCodeEnded: break
         }
     }
 

@@ -180,7 +180,7 @@ extension RelayEvent {
         case .presence(let change): "presence \(change.channel)"
         case .board(let batch): "board \(batch.channel) \(batch.messages.map(\.offset))"
         case .cleared, .direct, .topics, .metadata, .locks, .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused,
-            .accessExpiring, .accessChanged, .channelMode, .link:
+            .accessExpiring, .accessChanged, .channelMode, .joinCodeEnded, .link:
             "\(self)"
         }
     }

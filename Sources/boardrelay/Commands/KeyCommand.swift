@@ -1,4 +1,5 @@
 import Foundation
+import RelayClient
 import RelayConsole
 import RelayIO
 import RelayServer
@@ -9,13 +10,19 @@ extension Command {
         name: "key",
         summary: "shows or replaces the keys of a relay on this machine",
         arguments: [
-            .init(name: "ACTION", help: "show: prints the addresses that include the keys. rotate: makes new keys and shows them."),
-            .init(name: "WHICH", isOptional: true, help: "join or host: prints one address to copy. Default: all addresses of both."),
+            .init(
+                name: "ACTION",
+                help: "show: prints the addresses that include the keys. rotate: makes new keys and shows them. "
+                    + "code: prints six letters with which others come in as with the join key."),
+            .init(
+                name: "WHICH", isOptional: true,
+                help: "join or host: prints one address to copy. Default: all addresses of both. code takes none."),
         ],
         options: [
             .flag("--end-sessions", help: "rotate: disconnects users of the old key. Default: they stay until their connection ends."),
             .value("--host-name", as: "NAME",
                 help: "Prints the address with this name, NAME or NAME:PORT, which 'serve --host-name' knows."),
+            .value("--board", as: "NAME", help: "code: the board to which it leads. Default: board."),
             .json, .url,
         ] + ControlSocket.options,
         notes: [
@@ -24,18 +31,25 @@ extension Command {
             The join key makes editors (with 'serve --pupils view' readers, with 'revise' coeditors), the host key moderators. After rotate the old key is \
             invalid at once: a lost connection cannot come back with it.
             """,
+            """
+            code stays until the 30 minutes of its letters are over: with it they end. Others open the address without a key, and type them.
+            """,
         ],
         examples: [
             .init("boardrelay key show join", "The address for the class."),
             .init("boardrelay key show join --host-name board.example", "The same by a name of this machine."),
             .init("boardrelay key rotate join --end-sessions", "Ends every session of the join key, and makes a new one for the next lesson."),
+            .init("boardrelay key code --board lesson", "Six letters for who has no camera."),
         ],
         run: key)
 
-    private enum Action: String, CaseIterable { case show, rotate }
+    private enum Action: String, CaseIterable { case show, rotate, code }
 
     private static func key(_ arguments: Arguments) async throws -> ExitCode {
         let action: Action = try arguments.action()
+        if action == .code, arguments.positional.count > 1 { throw UsageError("code takes no WHICH") }
+        if action != .code, arguments.value("--board") != nil { throw UsageError("option --board is for code") }
+        let board = try arguments.name("--board") ?? "board"
         var kinds = Set(AccessKeys.Kind.allCases)
         if arguments.positional.count > 1 {
             guard let kind = AccessKeys.Kind(rawValue: arguments.positional[1]) else {
@@ -44,7 +58,7 @@ extension Command {
             kinds = [kind]
         }
         let endsSessions = arguments.flag("--end-sessions")
-        if action == .show, endsSessions { throw UsageError("option --end-sessions is for rotate") }
+        if action != .rotate, endsSessions { throw UsageError("option --end-sessions is for rotate") }
         guard let place = try ControlSocket.place(arguments) else {
             throw Failure("\(try arguments.address()) is another machine's: keys are shown and changed on the machine that runs the relay")
         }
@@ -62,6 +76,7 @@ extension Command {
             let names = kinds.count > 1 ? "both keys are" : "the \(kinds.first!.rawValue) key is"
             Console.note("\(Printable.escaped(KeyText.relay(report))): \(names) new.")
         }
+        if action == .code { return try await code(report, to: board, arguments) }
         let (names, addresses) = (Interfaces.names(), Interfaces.addresses())
         if let name = arguments.value("--host-name"), !report.answers(to: name, names: names, addresses: addresses) {
             Console.note("warning: by the name \(name) this relay gives browsers no whiteboard: start it with 'serve --host-name \(name)'.")
@@ -72,6 +87,47 @@ extension Command {
             for line in lines { try Console.print(line) }
         }
         return .ok
+    }
+}
+
+extension Command {
+    /// Prints a join code, and another one if the relay has started anew meanwhile. [AC20]
+    private static func code(_ report: KeysReport, to board: String, _ arguments: Arguments) async throws -> ExitCode {
+        guard let address = RelayAddress(report.address).flatMap({ Interfaces.reachable($0).first }) else {
+            throw Failure("\(Printable.escaped(report.address)) is no address")
+        }
+        var options = ClientOptions()
+        options.credential = .key(report.host)
+        options.secret = .inMemory
+        options.description = "boardrelay \(Program.version)"
+        let user = "cli-" + String(UInt32.random(in: 0x1000_0000...UInt32.max), radix: 16)
+        let client: RelayClient
+        do { client = try await RelayClient.connect(to: address, as: user, options: options) } catch { throw Failure(error) }
+        let page = KeyText.pages(report, name: arguments.value("--host-name")).first ?? address.pageURL
+        return try await untilEnded(timeout: nil, closing: [client]) {
+            var shown: String?
+            for await event in client.events {
+                switch event {
+                case .link(.connected):
+                    let offer = try await client.moderation.offerJoinCode(to: board)
+                    guard offer.code != shown else { continue }
+                    shown = offer.code
+                    let offered: JSONValue = [
+                        "type": "offered", "code": .string(offer.code), "board": .string(board), "url": .string(page),
+                        "validMs": .integer(Int((offer.validFor / .milliseconds(1)).rounded())),
+                    ]
+                    try Console.print(arguments.flag("--json") ? offered.line : offer.code)
+                    Console.note(
+                        "Others go to \(page) and type \(offer.code). It is good for \(Printable.time(offer.validFor)), while this command "
+                            + "runs. Ctrl-C ends it.")
+                case .joinCodeEnded(.expired): return .ok
+                case .joinCodeEnded(let reason): throw Failure(EventText.words(reason))
+                case .link(.closed(let reason)) where reason != .closedByApp: throw Failure(EventText.words(reason))
+                default: break
+                }
+            }
+            return .ok
+        }
     }
 }
 

@@ -110,7 +110,7 @@ extension Command {
             // What it listens to is not there for it any more: nothing would ever come.
             if form == .json { try form.print(event) }
             throw Failure(EventText.line(event))
-        case .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessExpiring:
+        case .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessExpiring, .joinCodeEnded:
             if form == .json { try form.print(event) } else { Console.note(EventText.line(event)) }
         }
         return false

@@ -29,6 +29,9 @@ final class Listener: RelayClientDelegate {
             guard tablet.user == "bob" else { throw RelayError(.relayFault, "the tablet is \(tablet.user)") }
             await tablet.close()
             // A relay of its own, in this process.
+            let laptop = try await enterLaptop(from: client, at: address, as: "ann")
+            guard laptop.invitation?.channel == "lesson" else { throw RelayError(.relayFault, "the code led nowhere") }
+            await laptop.close()
             try await fragment1(client: client, stream: stream, address: address)
             try await fragment2(client: client, stream: stream, address: address)
             try await Calls.all(client)

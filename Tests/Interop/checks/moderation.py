@@ -2,6 +2,7 @@
 
 import time
 
+from bounds import EARLY
 from context import check, presence_of
 from guests import guest, host_key, join_key, mint, stranger
 from http_checks import Failed, need
@@ -48,6 +49,38 @@ def roles_set(ctx):
     ctx.refused("badRequest", lambda: host.request("setRole", user=user, role="moderator"))
     host.sync()
     need(not host.since(hosts, "accessChanged") and len(back.since(mark, "accessChanged")) == 1, "told who is not concerned, or again")
+
+
+@check("[AC20 AC2 AC6] a join code lets newcomers in with the join key's role, who are told the key; it ends when the host says so",
+       relay="access")
+def join_code(ctx):
+    name, host = ctx.name("c"), guest(ctx, host_key(ctx))
+    ctx.refused("notPermitted", lambda: guest(ctx, join_key(ctx)).request("offerJoinCode", channel=name))
+    ctx.refused("badName", lambda: host.request("offerJoinCode", channel="*"))
+    code = host.request("offerJoinCode", channel=name)["code"]
+    need(host.request("offerJoinCode", channel=name)["code"] == code, "another code, asked for again")
+
+    def come(text, **more):
+        return ctx.connect().start_login(joinCode=text, **more)
+
+    for text in (code, f" {code[:3]}-{code[3:].lower()}"):
+        welcome = come(text).wait()
+        need(welcome["joinKey"] == join_key(ctx)["key"] and welcome["channel"] == name, f"{welcome}")
+        need(welcome["access"]["role"] == "editor" and welcome.get("secret") is None, f"{welcome}")
+    for credential in ({"key": "k" * 26}, {"token": "t"}):
+        ctx.refused("badRequest", stranger(ctx, credential).start_login(joinCode=code), id=...)
+    ctx.refused("badRequest", come(code, code="0" * 10, user=None, secret=None), id=...)
+    began, mark = time.monotonic(), host.mark()
+    late = [come(text) for text in (code[:5], code[:5] + "L")]
+    for reply in late:
+        ctx.refused("codeWrong", reply, id=..., limit=ctx.limit("wrong join codes in a minute of a relay"), actual=...)
+    need(time.monotonic() - began >= 1 - EARLY, "a wrong code is answered at once")
+    need(host.request("offerJoinCode", channel=ctx.name("d"))["code"] != code, "one code for two channels")
+    ctx.refused("codeWrong", come(code), id=...)
+    host.request("withdrawJoinCode")
+    host.request("withdrawJoinCode")
+    host.sync()
+    need(not host.since(mark, "joinCodeEnded"), "told of what it has asked for")
 
 
 @check("[AC11 BL10] in a channel that is open for editing an editor changes what others drew, until it is closed", relay="access")

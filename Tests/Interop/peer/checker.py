@@ -23,6 +23,7 @@ class Checker(SessionChecks, RequestChecks, ChannelChecks, MessageChecks, Credit
         self.seen = {}
         self.welcome = None
         self.access = None
+        self.has_join_code = False
         self.handle = None
         self.channels = {}
         self.offsets = dict(previous.offsets) if previous else {}

@@ -5,7 +5,7 @@ FRAME_TYPES = {
     "setRole": 0x06, "setMode": 0x07, "endSession": 0x08, "banUser": 0x09, "unbanUser": 0x0A, "getBans": 0x0B,
     "forgetUser": 0x0C, "status": 0x0D, "cancel": 0x0E, "setReaderLimits": 0x0F,
     "publish": 0x10, "publishPacket": 0x11, "direct": 0x12, "directReceived": 0x13, "publishChanges": 0x14, "goOn": 0x15,
-    "offerDevice": 0x16, "endChannel": 0x17,
+    "offerDevice": 0x16, "endChannel": 0x17, "offerJoinCode": 0x18, "withdrawJoinCode": 0x19,
     "subscribe": 0x20, "unsubscribe": 0x21, "join": 0x22, "leave": 0x23,
     "joinTopic": 0x24, "leaveTopic": 0x25, "subscribeTopic": 0x26, "unsubscribeTopic": 0x27,
     "subscribedUsers": 0x28, "who": 0x29, "where": 0x2A,
@@ -21,7 +21,7 @@ FRAME_TYPES = {
     "userNamed": 0xA0, "flowOpened": 0xA1, "flowClosed": 0xA2, "lost": 0xA3, "packetsDropped": 0xA4,
     "presence": 0xB0, "topics": 0xB1, "metadata": 0xB2, "locks": 0xB3,
     "gap": 0xB4, "caughtUp": 0xB5, "catchingUp": 0xBC, "cleared": 0xB6, "reset": 0xB7, "accessExpiring": 0xB8, "removed": 0xB9,
-    "accessChanged": 0xBA, "modeChanged": 0xBB, "credit": 0xBD,
+    "accessChanged": 0xBA, "modeChanged": 0xBB, "credit": 0xBD, "joinCodeEnded": 0xBE,
 }
 FRAME_NAMES = {number: name for name, number in FRAME_TYPES.items()}
 
@@ -58,7 +58,8 @@ SLOT, SENDER_TIME = 0x02, 0x04
 
 RELAY_JSON = {"welcome", "answer", "error", "closing", "restored", "flowOpened", "flowClosed",
               "packetsDropped", "presence", "topics", "locks", "gap", "caughtUp", "catchingUp",
-              "notStored", "cleared", "reset", "accessExpiring", "removed", "accessChanged", "modeChanged", "credit"}
+              "notStored", "cleared", "reset", "accessExpiring", "removed", "accessChanged", "modeChanged", "credit",
+              "joinCodeEnded"}
 RELAY_TEXTS = {"metadataPage", "metadata"}
 ALLOWED_FLAGS = {"deliver": TEXT | CUSTOM_TYPE | KEY | PART | RETAIN,
                  "packet": TEXT | SLOT | SENDER_TIME, "directDeliver": TEXT | CUSTOM_TYPE,

@@ -68,6 +68,16 @@ class RequestChecks:
     answer_banUser = answer_unbanUser = answer_forgetUser = answer_removeRecords = answer_endChannel = answer_plain
     answer_undoClear = answer_removeBoard = answer_cancel = answer_setReaderLimits = answer_plain
 
+    def answer_withdrawJoinCode(self, event, asked):
+        """AC20: there is none any more."""
+        self.has_join_code = False
+
+    def answer_offerJoinCode(self, event, asked):
+        """AC20: letters that are no word."""
+        if not re.fullmatch("[BCDFGHJKMNPQRSTVWXYZ]{6}", event["code"]) or not 0 < event["validMs"] <= 1_800_000:
+            raise Violation("AC20", f"{event}")
+        self.has_join_code = True
+
     def answer_offerDevice(self, event, asked):
         """AC17: of letters that cannot be mistaken, and not good for long."""
         if not re.fullmatch("[0-9A-HJKMNP-TV-Z]{10}", event["code"]) or not 0 < event["validMs"] <= 120_000:

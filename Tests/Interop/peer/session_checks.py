@@ -161,6 +161,12 @@ class SessionChecks:
             raise Violation("AC11", f"{channel.name} was so already: {event}")
         channel.modes ^= {event["mode"]}
 
+    def on_joinCodeEnded(self, event):
+        """AC20: of a code that there is."""
+        if not self.has_join_code:
+            raise Violation("AC20", f"{event} without a code")
+        self.has_join_code = False
+
     def on_accessExpiring(self, event):
         """AC8: not before its time, and only to who has an end."""
         if event["inMs"] > ACCESS_NOTICE_MS or self.access.get("untilMs") is None:

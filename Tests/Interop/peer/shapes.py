@@ -38,7 +38,7 @@ SINCE_SHAPE = " recovered?:bool missed?:object reset?:bool after?:u53"
 
 SHAPES = {
     "welcome": "id:u32 version:u32 capabilities:texts relay:text user:name secret?:text handle:u32 resumeToken:text resumed:bool lastEnd?:object lastNumber:u53 forgotten?:true "
-               "start:any heartbeatMs:u32 presenceTimeoutMs:u32 publishAfterMs?:u32 access:object limits:object",
+               "start:any heartbeatMs:u32 presenceTimeoutMs:u32 publishAfterMs?:u32 joinKey?:text channel?:name access:object limits:object",
     "error": "id?:u32 number?:u53 flow?:u32 code:u32 name:text text:text retry:text limit?:u53 actual?:u53 change?:u32 credit?:u32 "
              "retryAfterMs?:u53",
     "closing": "code:u32 name:text text:text versions?:any",
@@ -101,6 +101,7 @@ SHAPES.update({
     "answer setLock": "id:u32",
     "answer barrier": "id:u32", "answer cancel": "id:u32", "answer goOn": "id:u32", "answer setReaderLimits": "id:u32",
     "answer offerDevice": "id:u32 code:text validMs:u32",
+    "answer offerJoinCode": "id:u32 code:text validMs:u32", "answer withdrawJoinCode": "id:u32", "joinCodeEnded": "reason:text",
     "answer acquireLock": "id:u32 fencing:u53",
     "answer releaseLock": "id:u32",
     "answer revokeLock": "id:u32",

@@ -141,7 +141,7 @@ extension AccessRow {
             ]),
         AccessRow(
             request: "`setRole`, `setMode`, `endSession`, `banUser`, `unbanUser`, `getBans`, `forgetUser`, `removeRecords`, `endChannel`, "
-                + "`status`",
+                + "`status`, `offerJoinCode`",
             right: "the role `moderator`",
             probes: [
                 // Of a user without a session: a moderator is none's to make less, or to ban.
@@ -161,13 +161,16 @@ extension AccessRow {
                 Probe("endChannel", .endChannel) { EndChannelRequest(id: $0, channel: name($1.channel)) },
                 Probe("removeRecords", .removeRecords) { RemoveRecordsRequest(id: $0, channel: name($1.channel), user: name($1.user)) },
                 Probe("status", .status) { PageRequest(id: $0, after: name($1.user)) },
+                // A relay of this test has no join key.
+                Probe("offerJoinCode", .offerJoinCode, others: [.notSupported]) { ChannelRequest(id: $0, channel: name($1.channel)) },
             ]),
     ]
 
     private static let ofWhatOneHas: [AccessRow] = [
         AccessRow(
             request: "`unsubscribe`, `leave`, `leaveTopic`, `subscribeTopic`, `unsubscribeTopic`, `subscribedUsers`, `publishPacket`, "
-                + "`releaseLock` of one's own lock, `barrier`, `cancel`, `goOn`, `setReaderLimits`, `offerDevice`, `unsubscribeUserMetadata`, "
+                + "`releaseLock` of one's own lock, `barrier`, `cancel`, `goOn`, `setReaderLimits`, `offerDevice`, "
+                + "`withdrawJoinCode`, `unsubscribeUserMetadata`, "
                 + "`getMetadata` and `subscribeUserMetadata` of oneself, "
                 + "`directReceived`, `ping`, `pong`, `renew`, `logout`",
             right: "none: they are about what one has",
@@ -192,6 +195,7 @@ extension AccessRow {
                 Probe("goOn", .goOn) { GoOnRequest(id: $0, channel: name($1.channel), number: 1) },
                 Probe("setReaderLimits", .setReaderLimits) { id, _ in SetReaderLimitsRequest(id: id, limits: ReaderLimits()) },
                 Probe("offerDevice", .offerDevice, others: [.badRequest]) { id, _ in OfferDeviceRequest(id: id, secret: nil) },
+                Probe("withdrawJoinCode", .withdrawJoinCode) { id, _ in EmptyRequest(id: id) },
                 Probe("unsubscribeUserMetadata", .unsubscribeUserMetadata, others: [.notSubscribed]) {
                     UserRequest(id: $0, user: name($1.user))
                 },
