@@ -59,7 +59,7 @@ struct KeyCodeTests {
         try await withRelay { relay in
             let offer = try Running(["key", "code", "--control", socket])
             let told = try #require(await offer.errorLine(containing: " and type "))
-            let code = try #require(told.firstMatch(of: / and type ([B-Z]{6})\./)).1.description
+            let code = try #require(told.firstMatch(of: /type ([B-Z]{6})\./)).1.description
             #expect(await came(relay, by: code) == "board")
             try await relay.rotateKeys([.join])
             let ended = await offer.end()

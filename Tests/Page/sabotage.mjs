@@ -187,7 +187,7 @@ try {
   for (const part of ['Sources/RelayPage', 'Tests/Page', 'docs/vectors']) cpSync(join(root, part), join(folder, part), {recursive: true})
   const tests = {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices',
-      'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board', 'join-code'],
+      'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code'],
     [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds', 'words',
       'page-join-code'],
   }
