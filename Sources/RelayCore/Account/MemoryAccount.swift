@@ -146,6 +146,7 @@ extension Session {
     /// Of what does not hang on its memberships.
     var footprint: Int {
         Footprint.session + window.numberBytes + directsPending * Footprint.pendingDirect
-            + statesBeforeBytes + lockWaits * Footprint.lockWait + userMetadata.count * Footprint.userMetadata + closedFlows.reduce(0) { $0 + Int($1.bytes) }
+            + statesBeforeBytes + lockWaits * Footprint.lockWait + userMetadata.count * Footprint.userMetadata
+            + closedFlows.reduce(0) { $0 + Int($1.bytes) }
     }
 }

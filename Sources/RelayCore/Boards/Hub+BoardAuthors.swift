@@ -53,13 +53,17 @@ extension Hub {
         let isLarge = boards[board].authors!.isLarge
         var questions = isLarge ? keys : [[]]
         let last = questions[questions.count - 1]
+        let timeout = configuration.boardAuthorTimeout
         for question in questions {
-            guard let since = boards[board].authors!.asked[question], now.instant - since >= configuration.boardAuthorTimeout else { continue }
+            guard let since = boards[board].authors!.asked[question], now.instant - since >= timeout else { continue }
             throw WireError(
-                .busy, "whose record it is has not been found out in \(configuration.boardAuthorTimeout)", retryAfterMilliseconds: 1000)
+                .busy, "whose record it is has not been found out in \(timeout)", retryAfterMilliseconds: 1000)
         }
         var new: [[UInt8]] = []
-        for question in questions where boards[board].authors!.asked.updateValue(now.instant, forKey: question) == nil { new.append(question) }
+        for question in questions where boards[board].authors!.asked[question] == nil {
+            boards[board].authors!.asked[question] = now.instant
+            new.append(question)
+        }
         questions = new
         setAuthorsDeadline(board)
         // An undone `clear` that is not in the file yet: asked when it is.

@@ -157,7 +157,7 @@ extension Hub {
 
     private func author(_ bytes: [UInt8]) -> Name? { bytes.withUnsafeBytes { try? Name(bytes: $0) } }
 
-    /// Names an author once for each catching up.
+    /// Names an author before what it wrote, once, or where there are many once for each block.
     ///
     /// - Parameter handle: `nil`: whichever the user has now; a user without one gets one.
     @discardableResult

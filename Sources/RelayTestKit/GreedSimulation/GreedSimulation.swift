@@ -2,8 +2,8 @@ internal import RelayCore
 import RelayPrimitives
 internal import RelayWire
 
-/// A small lesson, and beside it two to four addresses whose clients do whatever is most expensive: what has made the relay work and hold most
-/// so far, for each byte of it, is done more often.
+/// A small lesson, and beside it two to four addresses whose clients do whatever is most expensive: what has made the relay work and
+/// hold most so far, for each byte of it, is done more often.
 ///
 /// The turns are those of the engine: connections are read, readers are written to, the disk takes what it can, and time passes. After
 /// each call what the relay counts is held against what is seen from outside. Everything follows from the seed.
