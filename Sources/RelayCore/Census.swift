@@ -63,6 +63,8 @@ public struct Census: JSONObject, Sendable {
     public var unfinishedBytes = 0
     /// Memory of authors of boards' keys, as it is counted, in bytes. [BL10]
     public var authorMemoryBytes = 0
+    /// Memory of blocks of boards on their way to readers, as it is counted, in bytes. [HI2]
+    public var blockMemoryBytes = 0
     /// Bytes of parts that wait for the last of their change set, and 64 for each. [BL11]
     public var stagedBytes = 0
     /// Bytes of frames that wait for their turn, or for a file.
@@ -124,6 +126,7 @@ public struct Census: JSONObject, Sendable {
         json("addresses", &addresses)
         json("authorMemoryBytes", &authorMemoryBytes)
         json("bans", &bans)
+        json("blockMemoryBytes", &blockMemoryBytes)
         json("boardBytes", &boardBytes)
         json("boardRecords", &boardRecords)
         json("boards", &boards)

@@ -125,6 +125,9 @@ public struct Configuration: Sendable {
     public var catchUpQueueBytes = 64 * 1024
     /// Largest such block. [HI2]
     public var catchUpBlockBytes = 64 * 1024
+    /// Memory of blocks of boards on their way to such readers; beyond it a reader waits for its block, and who takes nothing for 250 ms
+    /// while others wait has it read again. [HI2]
+    public var boardBlocksBytesMax = 16 * 1024 * 1024
     /// Bytes that all such readers get together between two looks at what others send. [HI2]
     public var catchUpTurnBytes = 1024 * 1024
     /// Client objects of one device whose publishes are remembered, besides the one that has its session. [MS9]
@@ -148,7 +151,7 @@ public struct Configuration: Sendable {
     /// Drawings that one client may send in parts at once. [BL8]
     public var draftsMax = 4
     /// Bytes of all change sets whose last part has not come; beyond it a part is refused with `busy`. [BL11]
-    public var stagedBytesMax = 64 * 1024 * 1024
+    public var stagedBytesMax = 48 * 1024 * 1024
     /// How long a publish waits until the author of its record is read. [BL10]
     public var boardAuthorTimeout = Duration.seconds(10)
     /// Keys of a board whose authors are read at once, and kept while a user without the right `revise` writes there; a larger
@@ -257,7 +260,8 @@ public struct Configuration: Sendable {
         boardIndexBytesMax = 8 * part
         boardRecordsMax = min(500_000, boardIndexBytesMax / 256)
         sessionMemoryMax = 8 * part
-        stagedBytesMax = 4 * part
+        stagedBytesMax = 3 * part
+        boardBlocksBytesMax = part
         heldBytesMax = part
         unfinishedBytesMax = part
         unjournaledBytesMax = part

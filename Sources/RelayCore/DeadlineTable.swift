@@ -24,6 +24,7 @@ enum Deadline {
     case historySweep
     case windowSweep
     case boardReading(connection: Connection.Index, generation: UInt32)
+    case boardReaders
     case boardAuthors(board: ShelvedBoard.Index, generation: UInt32)
     case boardExpiry
     case credentialAnswer(connection: Connection.Index, generation: UInt32)
@@ -42,8 +43,8 @@ enum Deadline {
         switch self {
         case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct, .lockExpiry: true
         case .partsEnd, .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .readerTurn, .credit, .queueSweep, .historySweep,
-            .windowSweep, .metadataEnd, .lockWait, .boardReading, .boardAuthors, .boardExpiry, .credentialAnswer, .credentialJudged,
-            .accessEnd, .lentRights, .claimSweep, .banSweep, .wrongCredentialSweep, .deviceOffers, .joinCodes, .erasure:
+            .windowSweep, .metadataEnd, .lockWait, .boardReading, .boardReaders, .boardAuthors, .boardExpiry, .credentialAnswer,
+            .credentialJudged, .accessEnd, .lentRights, .claimSweep, .banSweep, .wrongCredentialSweep, .deviceOffers, .joinCodes, .erasure:
             false
         }
     }

@@ -25,6 +25,7 @@ extension Hub {
         census.publishMemoryBytes = keptWindows.memory.used
         census.channelMemoryBytes = channels.count * Footprint.channel
         census.authorMemoryBytes = authors.bytes
+        census.blockMemoryBytes = catchUps.memory.used
         census.unfinishedBytes = accounts.unfinished.used
         census.stagedBytes = accounts.staged.used
         census.heldBytes = accounts.heldFrames.used
@@ -42,7 +43,7 @@ extension Hub {
         census.boards = boards.count
         census.boardBytes = boards.bytes
         for board in boards.indices { census.boardRecords += boards[board].summary.records }
-        for room in rooms.indices { census.catchingUp += rooms[room].catchingUp }
+        for room in rooms.indices { census.catchingUp += rooms[room].catchUps.count }
         census.changesUnrevealed = storage.unrevealed.count - storage.head
         census.changesUnjournaledBytes = accounts.unjournaled.used
         census.storageFailure = storage.failure
@@ -109,7 +110,7 @@ extension Hub {
 
     /// Whose memory it is, most first.
     private mutating func heldByAddress() -> [RelayStatus.Address] {
-        let held = [keptWindows.memory, historyTotals.memory].reduce(into: accounts.heldByAddress) {
+        let held = [keptWindows.memory, historyTotals.memory, catchUps.memory].reduce(into: accounts.heldByAddress) {
             $0.merge($1.byAddress, uniquingKeysWith: +)
         }
         work.look(at: held.count)

@@ -63,8 +63,8 @@ extension Hub {
         case .lockWait(let lock, let ticket): locks[lock].waiters.contains { $0.ticket == ticket }
         case .lockExpiry(let lock, let absence): locks[lock].absence == absence
         case .boardAuthors(let board, let generation): boards[board].generation == generation && boards[board].authors != nil
-        case .queueSweep, .historySweep, .windowSweep, .boardExpiry, .claimSweep, .banSweep, .wrongCredentialSweep, .deviceOffers,
-            .joinCodes, .erasure:
+        case .queueSweep, .historySweep, .windowSweep, .boardReaders, .boardExpiry, .claimSweep, .banSweep, .wrongCredentialSweep,
+            .deviceOffers, .joinCodes, .erasure:
             true
         }
     }
@@ -100,6 +100,7 @@ extension Hub {
         case .historySweep: sweepHistory()
         case .windowSweep: sweepWindows()
         case .boardReading(let connection, _): boardReadingDeadline(connection)
+        case .boardReaders: boardReadersDeadline()
         case .boardAuthors(let board, _): boardAuthorsDeadline(board)
         case .boardExpiry: expireBoards()
         case .credentialAnswer(let connection, _): credentialDeadline(connection)
@@ -109,7 +110,7 @@ extension Hub {
         case .claimSweep: sweepClaims()
         case .banSweep: sweepBans()
         case .wrongCredentialSweep: sweepWrongCredentials()
-        case .deviceOffers: claims.offers.end(at: now.instant)
+        case .deviceOffers: deviceOffersDeadline()
         case .joinCodes: joinCodeDeadline()
         case .erasure: eraseAgain()
         }

@@ -145,7 +145,7 @@ extension Hub {
     package func memoryHeld(by address: AddressKey) -> [MemoryHeld] {
         let kinds = [
             ("sessions", accounts.memory), ("frames that wait", accounts.heldFrames), ("parts of change sets", accounts.staged),
-            ("changes that wait for the disk", accounts.unjournaled),
+            ("changes that wait for the disk", accounts.unjournaled), ("blocks of boards", catchUps.memory),
         ]
         return kinds.map { MemoryHeld(what: $0, max: $1.max, used: $1.used, ofAddress: $1.held(by: address)) }
     }
@@ -154,6 +154,6 @@ extension Hub {
     package var countedMemory: Int {
         outbox.liveBytes + outbox.spareBytes + accounts.metadata.used + historyTotals.memory.used + keptWindows.memory.used
             + accounts.memory.used + accounts.staged.used + accounts.heldFrames.used + accounts.unfinished.used
-            + accounts.unjournaled.used + channels.count * Footprint.channel + authors.bytes
+            + accounts.unjournaled.used + channels.count * Footprint.channel + authors.bytes + catchUps.memory.used
     }
 }

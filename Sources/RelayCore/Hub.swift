@@ -60,7 +60,7 @@ package struct Hub {
     var directs = PendingDirects()
 
     var historyTotals: HistoryTotals
-    var catchUps = CatchUps()
+    var catchUps: CatchUps
 
     var counters = Counters()
     var greetings = Greetings()
@@ -85,6 +85,7 @@ package struct Hub {
         keptWindows = KeptWindows(bytesMax: configuration.publishWindowBytesMax)
         boards = BoardShelf(bytesMax: configuration.boardBytesTotalMax)
         historyTotals = HistoryTotals(bytesMax: configuration.historyBytesTotalMax)
+        catchUps = CatchUps(configuration)
         // 2²⁰ changes a second could be made and the next start would still begin above. Stays below 2⁵³.
         storage = StorageState(relayID: id, sequence: UInt64(start) << 20)
         outbox = Outbox(configuration)

@@ -9,6 +9,7 @@ import subprocess
 import time
 from dataclasses import dataclass, field
 
+import catchers
 import frames
 import metadata
 import queues
@@ -312,8 +313,9 @@ FILLS = {
     "indexes": Fill("where records stand: records of one byte", 8, "boardIndexBytes", indexes, QUICK),
     "gone": Fill("publishes of client objects that are gone", 0.5, "publishMemoryBytes", gone, QUICK),
     "authors": Fill("authors of boards' keys", 0.5, "authorMemoryBytes", authors, QUICK),
-    "staged": Fill("parts of change sets: as large as may be", 4, "stagedBytes", staged, QUICK),
-    "staged-slivers": Fill("parts of change sets: one tiny change each", 4, "stagedBytes", staged_slivers, QUICK),
+    "staged": Fill("parts of change sets: as large as may be", 3, "stagedBytes", staged, QUICK),
+    "staged-slivers": Fill("parts of change sets: one tiny change each", 3, "stagedBytes", staged_slivers, QUICK),
+    "blocks": Fill("blocks of boards on their way to readers", 1, "blockMemoryBytes", of(catchers)),
     "held": Fill("frames that wait for a turn", 1, "heldBytes", waiting),
     "partial": Fill("frames that have not come whole", 1, "unfinishedBytes", of(frames)),
     "disk": Fill("changes that wait for the disk", 1, "changesUnjournaledBytes", disk, ("--metadata-rate", "1000")),

@@ -106,6 +106,7 @@ import Testing
             "emptyMetadataLinger": ("MD2", hours(defaults.emptyMetadataLinger)),
             "catchUpBlockBytes": ("HI2", bytes(defaults.catchUpBlockBytes)),
             "catchUpQueueBytes": ("HI2", bytes(defaults.catchUpQueueBytes)),
+            "boardBlocksBytesMax": ("HI2", bytes(defaults.boardBlocksBytesMax)),
             "publishWindowBytesMax": ("MS9", bytes(defaults.publishWindowBytesMax)),
             "boardsMax": ("BL7", "**\(ReferenceValues.grouped(defaults.boardsMax))**"),
             "loginTimeout": ("SE4", seconds(defaults.loginTimeout)),

@@ -270,7 +270,8 @@ import Testing
 
     @Test("[BL10] where too many bytes wait already the next one is refused instead")
     func bounded() {
-        let driver = idle { $0.heldBytesMax = 100 }, anna = client(driver, "anna"), ben = client(driver, "ben")
+        // A frame of 130 bytes waits, and a question counts 128 and its key.
+        let driver = idle { $0.heldBytesMax = 250 }, anna = client(driver, "anna"), ben = client(driver, "ben")
         anna.retain("lesson", "a", [UInt8](repeating: 7, count: 100))
         ben.retain("lesson", "a", bytes("x"))
         #expect(anna.board() == [] && ben.board() == ["error 1 busy"])

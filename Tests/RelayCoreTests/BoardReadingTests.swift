@@ -1,4 +1,5 @@
 import RelayCore
+import RelayPrimitives
 import RelayTestKit
 import RelayWire
 import Testing
@@ -14,11 +15,21 @@ import Testing
         return driver
     }
 
-    private func begin(_ client: TestClient, _ board: Int) {
+    private func ask(_ client: TestClient, _ board: Int) {
         let request = SubscribeRequest(
             id: client.nextRequest(), channel: name("board-\(board)"), features: ["messages"], since: .beginning)
         client.driver.send(.json(.subscribe, request), from: client.id)
+    }
+
+    private func begin(_ client: TestClient, _ board: Int) {
+        ask(client, board)
         client.others += client.frames()
+    }
+
+    /// Whether all of a board has come.
+    private func isDone(_ client: TestClient) -> Bool {
+        client.others += client.frames()
+        return client.takeOthers(.caughtUp).count == 1
     }
 
     @Test("[HI2] one read is under way for a connection, however many boards it wants and however often it begins anew")
@@ -55,5 +66,83 @@ import Testing
         let reader = TestClient(driver, "reader")
         begin(reader, 0)
         #expect(driver.reads.count == 1)
+    }
+
+    @Test("[HI2] behind 64 reads that are under way, who takes nothing, or has gone, keeps its place from nobody")
+    func idle() {
+        let driver = driver(boards: 1), readers = (0..<80).map { TestClient(driver, "reader-\($0)") }
+        for reader in readers { begin(reader, 0) }
+        #expect(driver.reads.count == 64)
+        // In line they come first.
+        driver.cut(readers[64].id)
+        let still = readers[65..<70], others = readers[70...]
+        for _ in 0..<4 {
+            driver.readFiles(now: true)
+            for reader in others { reader.others += reader.frames() }
+        }
+        #expect(others.allSatisfy { isDone($0) })
+        driver.holdsFiles = false
+        #expect(still.allSatisfy { isDone($0) })
+    }
+
+    // MARK: - Memory
+
+    private let school = AddressKey.ipv4(0xC0A8_0109)
+    private let home = AddressKey.ipv6(0x2001_0db8_0000_0007)
+
+    /// Many readers, of whom each has asked for a block, and takes nothing any more.
+    private func still(_ driver: HubDriver, _ count: Int) -> [TestClient] {
+        let readers = (0..<count).map { TestClient(driver, "still-\($0)", from: school) }
+        for reader in readers {
+            ask(reader, 0)
+            driver.take(reader.id, bytes: 1)
+        }
+        driver.readFiles(now: true)
+        return readers
+    }
+
+    private func crowded() -> HubDriver {
+        let driver = HubDriver.patient { $0.boardBlocksBytesMax = 64 * 1024 }, writer = TestClient(driver, "writer")
+        for key in 0..<200 { writer.retain("board-0", "key-\(key)", [1]) }
+        _ = writer.frames()
+        driver.holdsFiles = true
+        return driver
+    }
+
+    @Test("[HI2] blocks on their way to readers of one address have their share, and leave others theirs")
+    func blocks() {
+        let driver = crowded(), readers = still(driver, 100)
+        let held = driver.hub.census().blockMemoryBytes
+        #expect((36 * 1024...52 * 1024).contains(held), "\(held) of 65,536: some more than a block is there for each of 12")
+        driver.holdsFiles = false
+        let anna = TestClient(driver, "anna", from: home)
+        begin(anna, 0)
+        #expect(isDone(anna))
+        for _ in 0..<4 { for reader in readers { reader.others += reader.frames() } }
+        #expect(readers.allSatisfy { isDone($0) } && driver.hub.census().blockMemoryBytes == 0)
+    }
+
+    @Test("[HI2] who takes nothing for 250 ms while others of its address wait has its block read again")
+    func still() {
+        let driver = crowded(), readers = still(driver, 100)
+        driver.holdsFiles = false
+        let ben = TestClient(driver, "ben", from: school)
+        begin(ben, 0)
+        #expect(!isDone(ben))
+        driver.advance(.milliseconds(250))
+        for _ in 0..<20 { ben.others += ben.frames() }
+        #expect(isDone(ben))
+        for _ in 0..<4 { for reader in readers { reader.others += reader.frames() } }
+        #expect(readers.allSatisfy { isDone($0) } && driver.hub.census().blockMemoryBytes == 0)
+    }
+
+    @Test("[HI2] authors by the hundred are named again rather than remembered for each reader")
+    func authors() {
+        let driver = HubDriver.patient(), reader = TestClient(driver, "reader")
+        for author in 0..<300 { TestClient(driver, "author-\(author)").retain("board-0", "key-\(author)", [1]) }
+        begin(reader, 0)
+        let named = Set(reader.others.filter { $0.type == FrameType.userNamed.rawValue }.map(\.body))
+        #expect(named.count >= 300 && reader.others.count { $0.type == FrameType.deliver.rawValue } == 300)
+        #expect(driver.hub.census().blockMemoryBytes == 0)
     }
 }

@@ -270,6 +270,7 @@ import Testing
         driver.readFiles(now: true)
         driver.readFiles(now: true)
         #expect(ben.board() == ["error 1 notPermitted at 21", "accepted 2 at 43", "accepted 3 at 44"])
+        #expect(driver.authorQuestions <= 2, "asked \(driver.authorQuestions) times")
         #expect(driver.hub.waitersJudged <= 3, "judged anew \(driver.hub.waitersJudged) times")
         driver.holdsFiles = false
         coeditor.changes("lesson", ["a", "b=2"])

@@ -14,6 +14,8 @@ struct DeviceOffers {
 
     private var offers = [DeviceCode: Offer]()
     private var codes = [Session.Index: DeviceCode]()
+    /// One deadline looks after all of them.
+    fileprivate var endIsSet = false
 
     var count: Int { offers.count }
 
@@ -36,9 +38,12 @@ struct DeviceOffers {
 
     mutating func remove(_ offer: Offer) { remove(of: offer.session) }
 
-    /// Secrets are in memory no longer than the codes hold.
-    mutating func end(at now: Instant) {
+    /// Secrets are in memory no longer than the codes hold, and a second.
+    ///
+    /// - Returns: when the next one is over.
+    fileprivate mutating func end(at now: Instant) -> Instant? {
         for offer in offers.values.filter({ $0.until <= now }) { remove(offer) }
+        return offers.values.lazy.map(\.until).min()
     }
 }
 
@@ -88,6 +93,16 @@ struct DeviceCode: Hashable {
 }
 
 extension Hub {
+    private mutating func setOffersEnd(_ instant: Instant) {
+        claims.offers.endIsSet = true
+        deadlines.set(.deviceOffers, at: instant)
+    }
+
+    mutating func deviceOffersDeadline() {
+        claims.offers.endIsSet = false
+        if let next = claims.offers.end(at: now.instant) { setOffersEnd(max(next, now.instant + .seconds(1))) }
+    }
+
     /// It was used.
     mutating func endOffer(_ offer: DeviceOffers.Offer) { claims.offers.remove(offer) }
 
@@ -107,7 +122,7 @@ extension Hub {
         let code = DeviceCode(from: connections[connection].entropy, number: ordinals.offer())
         let valid = configuration.deviceCodeValid
         claims.offers.add(code, of: session, user: sessions[session].user!, secret: request.secret, until: now.instant + valid)
-        deadlines.set(.deviceOffers, at: now.instant + valid)
+        if !claims.offers.endIsSet { setOffersEnd(now.instant + valid) }
         answer(connection, OfferDeviceAnswer(id: request.id, code: code.text, validMs: Int(valid.milliseconds)))
     }
 }

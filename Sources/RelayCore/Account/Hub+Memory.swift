@@ -23,14 +23,23 @@ extension Hub {
     /// Something about a membership has changed, or it begins.
     mutating func recount(_ membership: Membership.Index) {
         let bytes = memberships[membership].footprint
+        if memberships[membership].held == 0 { countInside(membership, 1) }
         hold(bytes - memberships[membership].held, memberships[membership].session)
         memberships[membership].held = bytes
     }
 
     /// It ends, or is handed to another session.
     mutating func uncount(_ membership: Membership.Index) {
+        countInside(membership, -1)
         hold(-memberships[membership].held, memberships[membership].session)
         memberships[membership].held = 0
+    }
+
+    /// Of a stream channel's places the address of the session has one more or less. [ST2]
+    private mutating func countInside(_ membership: Membership.Index, _ change: Int) {
+        let channel = memberships[membership].channel, address = sessions[memberships[membership].session].address
+        guard channels[channel].places != nil else { return }
+        if change > 0 { channels[channel].places!.take(address) } else { channels[channel].places!.giveBack(address) }
     }
 
     /// A flow has one receiver more or less in a channel.
@@ -56,9 +65,11 @@ extension Hub {
 
     /// It has come from another address.
     mutating func moveMemory(of session: Session.Index, to address: AddressKey) {
+        for membership in sessions[session].memberships.all { countInside(membership, -1) }
         accounts.memory.hold(-sessions[session].held, sessions[session].address)
         sessions[session].address = address
         accounts.memory.hold(sessions[session].held, address)
+        for membership in sessions[session].memberships.all { countInside(membership, 1) }
     }
 
     /// It ends.

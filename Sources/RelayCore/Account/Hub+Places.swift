@@ -41,19 +41,21 @@ extension Hub {
     /// Whether there is a place for a login; it is told if not.
     ///
     /// - Parameters:
-    ///   - freed: sessions that it takes over, and of these those with a connection.
-    mutating func hasPlace(
-        _ connection: Connection.Index, _ admission: Admission, isNew: Bool, freed: (sessions: Int, connections: Int)
-    ) -> Bool {
-        let isInside = !isNew || freed.sessions > 0
-        let claimant: Places.Claimant =
-            isTrusted(admission.access) ? .trusted : isInside ? .inside : Places.Claimant(connections[connection].peer.address)
+    ///   - taken: sessions that it takes over, or goes on with.
+    mutating func hasPlace(_ connection: Connection.Index, _ admission: Admission, isNew: Bool, taken: [Session.Index]) -> Bool {
+        let address = connections[connection].peer.address
+        let claimant: Places.Claimant = isTrusted(admission.access) ? .trusted : taken.isEmpty ? .newcomer(address) : .inside(address)
         var code = ErrorCode.tooManySessions, what = "sessions"
-        var found = isNew ? refusal(accounts.sessions, claimant, max: configuration.sessionsMax, freeing: freed.sessions) : nil
+        var found: Places.Refusal?
+        if isNew {
+            found = refusal(
+                accounts.sessions, claimant, max: configuration.sessionsMax, freeing: taken.map { [sessions] in sessions[$0].address })
+        }
         if found == nil {
+            let freed = taken.compactMap { [outbox, connections] in outbox.connection(of: $0).map { connections[$0].peer.address } }
             found = accounts.live.refusal(
                 claimant, max: configuration.connectionsMax, kept: configuration.connectionsMax / Places.keptPart,
-                addressMin: configuration.addressPlacesMin, freeing: freed.connections)
+                addressMin: configuration.addressPlacesMin, freeing: freed)
             (code, what) = (.tooManyConnections, "connections")
         }
         guard let found else { return true }
@@ -68,7 +70,7 @@ extension Hub {
     }
 
     /// Who is trusted comes by a key or token: an open relay keeps nothing for nobody.
-    private func refusal(_ places: Places, _ claimant: Places.Claimant, max: Int, freeing: Int = 0) -> Places.Refusal? {
+    private func refusal(_ places: Places, _ claimant: Places.Claimant, max: Int, freeing: [AddressKey] = []) -> Places.Refusal? {
         places.refusal(
             claimant, max: max, kept: accessRules.isOpen ? 0 : max / Places.keptPart, addressMin: configuration.addressPlacesMin,
             freeing: freeing)
@@ -80,8 +82,9 @@ extension Hub {
     /// It has come from another address: its place and memory are charged to that, if that has room among its own. Else who took them
     /// keeps the charge: two addresses could fill what one may not.
     mutating func move(_ session: Session.Index, to address: AddressKey) {
+        guard sessions[session].address != address else { return }
         let (places, held) = (accounts.sessions, sessions[session].held)
-        guard refusal(places, Places.Claimant(address), max: configuration.sessionsMax) == nil else { return }
+        guard refusal(places, .newcomer(address), max: configuration.sessionsMax) == nil else { return }
         do throws(WireError) { try checkMemory(held, of: address) } catch { return }
         accounts.sessions.giveBack(sessions[session].address)
         accounts.sessions.take(address)
@@ -91,7 +94,7 @@ extension Hub {
     /// A token is for an id that its signer chose.
     func placeRefusal(forIDBy admission: Admission, from address: AddressKey) -> Places.Refusal? {
         let claimant: Places.Claimant =
-            isTrusted(admission.access) ? .trusted : admission.isToken ? .inside : Places.Claimant(address)
+            isTrusted(admission.access) ? .trusted : .newcomer(admission.isToken ? .local : address)
         return refusal(claims.places, claimant, max: configuration.claimsMax)
     }
 
@@ -127,10 +130,14 @@ extension Hub {
     /// - Parameter session: who makes it; `nil`: the relay.
     /// - Throws: `relayFull`.
     func checkPlace(_ places: Places, of session: Session.Index?, max: Int, _ what: String) throws(WireError) {
-        var claimant = Places.Claimant.trusted
-        if let session, !isTrusted(sessions[session].access) { claimant = Places.Claimant(sessions[session].address) }
-        guard let refusal = refusal(places, claimant, max: max) else { return }
+        guard let refusal = refusal(places, of: session, max: max) else { return }
         let who = refusal.isOfAddress ? "an address, while so few are left," : "the relay"
         throw WireError(.relayFull, "\(who) holds at most \(refusal.limit) \(what)", limit: refusal.limit, actual: refusal.actual)
+    }
+
+    func refusal(_ places: Places, of session: Session.Index?, max: Int) -> Places.Refusal? {
+        var claimant = Places.Claimant.trusted
+        if let session, !isTrusted(sessions[session].access) { claimant = .newcomer(sessions[session].address) }
+        return refusal(places, claimant, max: max)
     }
 }

@@ -24,9 +24,20 @@ extension Hub {
             work.heldOne()
             if wait == .turn { waitForTurn(connection) }
         } catch {
-            refuse(connection, error, head, body)
+            refuseWait(error, head, body, connection)
         }
         return false
+    }
+
+    /// It costs its user what a request costs. [RT6]
+    private mutating func refuseWait(_ busy: WireError, _ head: FrameHead, _ body: UnsafeRawBufferPointer, _ connection: Connection.Index) {
+        charging(connection, bytes: 0) { hub in
+            var error = busy
+            do throws(WireError) {
+                if let session = hub.connections[connection].session { try hub.spendRequest(session, connection) }
+            } catch let overRate { error = overRate }
+            hub.refuse(connection, error, head, body)
+        }
     }
 
     /// What the next request of a connection would have to wait for.

@@ -19,6 +19,9 @@ struct MemoryAccount {
         address == .local || used + bytes <= max - share || byAddress[address, default: 0] + own <= share
     }
 
+    /// Whether an address may make the relay hold so much more.
+    func hasRoom(_ bytes: Int, for address: AddressKey) -> Bool { used + bytes <= max && leavesOthersTheirs(bytes, own: bytes, address) }
+
     /// Whether something more may wait.
     ///
     /// - Parameters:
@@ -101,6 +104,8 @@ enum Footprint {
     /// Of states that are set before coming in.
     static let statesBefore = 512
     static let userMetadata = 768
+    /// A place among those who wait for a lock, with its deadline.
+    static let lockWait = 256
     static let closedFlow = 32
     static let closedFlowContent = 400
     /// A change that waits for the disk, and each entry of its record, besides their bytes.
@@ -116,6 +121,10 @@ enum Footprint {
     static let stagedPart = 64
     /// A key whose author is noted, besides the bytes of both.
     static let notedAuthor = 160
+    /// A key whose author is asked for, besides its bytes.
+    static let askedAuthor = 128
+    /// An author who was named to a reader that catches up.
+    static let namedAuthor = 96
 }
 
 extension Selection {
@@ -137,7 +146,7 @@ extension Session {
     /// Of what does not hang on its memberships.
     var footprint: Int {
         Footprint.session + window.numberBytes + directsPending * Footprint.pendingDirect
-            + statesBefore.values.reduce(0) { $0 + Footprint.statesBefore + $1.footprint }
-            + userMetadata.count * Footprint.userMetadata + closedFlows.reduce(0) { $0 + Int($1.bytes) }
+            + statesBeforeBytes + lockWaits * Footprint.lockWait + userMetadata.count * Footprint.userMetadata
+            + closedFlows.reduce(0) { $0 + Int($1.bytes) }
     }
 }

@@ -3,11 +3,9 @@ struct Places {
     enum Claimant {
         /// A moderator, or the relay itself.
         case trusted
-        /// Who is there already, or on this machine.
-        case inside
+        /// Who is there already.
+        case inside(AddressKey)
         case newcomer(AddressKey)
-
-        init(_ address: AddressKey) { self = address == .local ? .inside : .newcomer(address) }
     }
 
     /// Why somebody gets none: the bound, and what would have been.
@@ -32,19 +30,22 @@ struct Places {
     /// - Parameters:
     ///   - max: of all places, with those that are kept.
     ///   - addressMin: what an address may have while there is any.
-    ///   - freeing: places that are given back for this one.
+    ///   - freeing: places that are given back for this one, by address.
     /// - Returns: `nil` if there is a place.
-    func refusal(_ claimant: Claimant, max: Int, kept: Int, addressMin: Int, freeing: Int = 0) -> Refusal? {
-        let taken = taken - freeing, ordinary = max - kept
+    func refusal(_ claimant: Claimant, max: Int, kept: Int, addressMin: Int, freeing: [AddressKey] = []) -> Refusal? {
+        let taken = taken - freeing.count, ordinary = max - kept
+        let who: AddressKey
+        var share: Int
         switch claimant {
         case .trusted: return taken < max ? nil : Refusal(limit: max, actual: taken + 1)
-        case .inside: return taken < ordinary ? nil : Refusal(limit: ordinary, actual: taken + 1)
-        case .newcomer(let address):
-            guard taken < ordinary else { return Refusal(limit: ordinary, actual: taken + 1) }
-            let held = held(from: address)
-            let share = Swift.max(addressMin, (ordinary - taken + Self.leftPart - 1) / Self.leftPart)
-            return held < share ? nil : Refusal(limit: share, actual: held + 1, isOfAddress: true)
+        // Who was cut off comes back, whoever came meanwhile: of others' places it takes none.
+        case .inside(let address): (who, share) = (address, (ordinary + Self.leftPart) / (Self.leftPart + 1))
+        case .newcomer(let address): (who, share) = (address, (ordinary - taken + Self.leftPart - 1) / Self.leftPart)
         }
+        guard taken < ordinary else { return Refusal(limit: ordinary, actual: taken + 1) }
+        share = Swift.max(addressMin, share)
+        let held = held(from: who) - freeing.count { $0 == who }
+        return who == .local || held < share ? nil : Refusal(limit: share, actual: held + 1, isOfAddress: true)
     }
 
     /// - Parameter address: `nil`: nobody's.

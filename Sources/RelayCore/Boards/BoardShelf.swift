@@ -65,6 +65,8 @@ struct BoardShelf {
     private(set) var places = Places()
     /// When each user's newest boards began.
     private var beginnings = [Name: [Instant]]()
+    /// With so many it is looked who has begun none of late.
+    private var beginningsMany = 10_000
 
     init(bytesMax: Int) { usage = BoardUsage(bytesMax: bytesMax) }
 
@@ -108,7 +110,10 @@ struct BoardShelf {
 
     /// A user began a board; what is an hour old is forgotten.
     mutating func began(by user: Name, at now: Instant) {
-        if beginnings.count >= 10_000 { beginnings = beginnings.filter { isRecent($0.value.last ?? $0.value[0], at: now) } }
+        if beginnings.count >= beginningsMany {
+            beginnings = beginnings.filter { isRecent($0.value[$0.value.count - 1], at: now) }
+            beginningsMany = max(10_000, 2 * beginnings.count)
+        }
         beginnings[user] = recentBeginnings(by: user, at: now) + [now]
     }
 

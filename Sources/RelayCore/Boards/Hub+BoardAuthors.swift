@@ -14,18 +14,15 @@ extension Hub {
     mutating func isOwn(_ key: UnsafeRawBufferPointer, in channel: Name, _ session: Session.Index, _ connection: Connection.Index)
         throws(WireError) -> Bool
     {
-        guard let unknown = try unknownAuthor(of: Array(key), in: channel, session) else { return true }
-        wait(connection, for: unknown.board, unknown.question)
+        let key = Array(key)
+        guard let board = try unknownAuthor(of: key, in: channel, session) else { return true }
+        wait(connection, for: board, try askAuthors(board, [key]))
         return false
     }
 
-    /// - Parameter isBounded: what is known of the board may be forgotten for this question; not while answers about several keys are
-    ///   gathered.
-    /// - Returns: what is asked, where whose record it is has to be found out first; `nil` if the session may write the key.
-    /// - Throws: as `isOwn`.
-    mutating func unknownAuthor(of key: [UInt8], in channel: Name, _ session: Session.Index, isBounded: Bool = true) throws(WireError)
-        -> (board: ShelvedBoard.Index, question: [UInt8])?
-    {
+    /// - Returns: the board, where whose record it is has to be asked for; `nil` if the session may write the key.
+    /// - Throws: `notPermitted`; `storageFailed` when it cannot be found out.
+    mutating func unknownAuthor(of key: [UInt8], in channel: Name, _ session: Session.Index) throws(WireError) -> ShelvedBoard.Index? {
         guard let board = boards[named: channel] else { return nil }
         if boards[board].authors == nil {
             boards[board].authors = KnownAuthors(boards[board].pending, fileHead: boards[board].readableHead, at: now.instant)
@@ -42,30 +39,55 @@ extension Hub {
         if let failure = authors.failure, failure.board == boards[board].id, failure.question == question {
             throw WireError(.storageFailed, "whose record it is cannot be read: \(failure.text)")
         }
-        return (board, try askAuthors(board, key, isBounded: isBounded))
+        return board
     }
 
-    /// - Returns: the question, as it stands in `KnownAuthors`.
-    private mutating func askAuthors(_ board: ShelvedBoard.Index, _ key: [UInt8], isBounded: Bool) throws(WireError) -> [UInt8] {
+    /// Asks whose the records of keys are.
+    ///
+    /// - Parameter isBounded: what is known of the board may be forgotten for it; not while answers about several keys are gathered.
+    /// - Returns: the last question, as it stands in `KnownAuthors`: answers come in the order of the questions.
+    /// - Throws: `busy`.
+    mutating func askAuthors(_ board: ShelvedBoard.Index, _ keys: [[UInt8]], isBounded: Bool = true) throws(WireError) -> [UInt8] {
         try checkHeld()
         if isBounded { boundAuthors(board) }
-        let question = boards[board].authors!.isLarge ? key : []
-        if let since = boards[board].authors!.asked[question] {
-            guard now.instant - since < configuration.boardAuthorTimeout else {
-                throw WireError(
-                    .busy, "whose record it is has not been found out in \(configuration.boardAuthorTimeout)", retryAfterMilliseconds: 1000)
-            }
-            return question
+        let isLarge = boards[board].authors!.isLarge
+        var questions = isLarge ? keys : [[]]
+        let last = questions[questions.count - 1]
+        let timeout = configuration.boardAuthorTimeout
+        for question in questions {
+            guard let since = boards[board].authors!.asked[question], now.instant - since >= timeout else { continue }
+            throw WireError(
+                .busy, "whose record it is has not been found out in \(timeout)", retryAfterMilliseconds: 1000)
         }
-        boards[board].authors!.asked[question] = now.instant
+        var new: [[UInt8]] = []
+        for question in questions where boards[board].authors!.asked[question] == nil {
+            boards[board].authors!.asked[question] = now.instant
+            new.append(question)
+        }
+        questions = new
         setAuthorsDeadline(board)
         // An undone `clear` that is not in the file yet: asked when it is.
-        guard boards[board].readableHead >= boards[board].authors!.floor else { return question }
-        let token = ordinals.read()
-        authors.ask(token, AuthorQuestion(board: board, generation: boards[board].generation, question: question, key: key))
+        guard boards[board].readableHead >= boards[board].authors!.floor else { return last }
+        while !questions.isEmpty {
+            let some = Array(questions.prefix(Self.authorsPerQuestion))
+            questions.removeFirst(some.count)
+            ask(some, about: isLarge ? some : Array(keys.prefix(Self.authorsPerQuestion)), board)
+        }
+        return last
+    }
+
+    /// Of a change set's keys: what waits for the disk meanwhile waits for no more of them.
+    private static let authorsPerQuestion = 256
+
+    private mutating func ask(_ questions: [[UInt8]], about keys: [[UInt8]], _ board: ShelvedBoard.Index) {
+        let token = ordinals.read(), bytes = keys.reduce(0) { $0 + Footprint.askedAuthor + $1.count }
+        accounts.heldFrames.hold(bytes, accounts.payer)
+        authors.ask(
+            token,
+            AuthorQuestion(
+                board: board, generation: boards[board].generation, questions: questions, keys: keys, bytes: bytes, payer: accounts.payer))
         effects.append(
-            .readAuthors(BoardAuthorsRead(token: token, board: boards[board].id, key: key, keysMax: configuration.boardAuthorKeysMax)))
-        return question
+            .readAuthors(BoardAuthorsRead(token: token, board: boards[board].id, keys: keys, keysMax: configuration.boardAuthorKeysMax)))
     }
 
     // MARK: - Knowing
@@ -117,22 +139,24 @@ extension Hub {
 
     /// The store has answered.
     mutating func authorsRead(_ answer: BoardAuthors) {
-        guard let question = authors.answered(answer.token), boards[question.board].generation == question.generation,
-            boards[question.board].authors != nil
-        else { return }
-        let board = question.board
-        boards[board].authors!.asked[question.question] = nil
-        countAuthors(board) { $0.take(answer, question.key) }
+        guard let asked = authors.answered(answer.token) else { return }
+        accounts.heldFrames.hold(-asked.bytes, asked.payer)
+        guard boards[asked.board].generation == asked.generation, boards[asked.board].authors != nil else { return }
+        let board = asked.board
+        for question in asked.questions { boards[board].authors!.asked[question] = nil }
+        countAuthors(board) { $0.take(answer, asked.keys) }
         boundOtherAuthors(than: board)
+        var failure: String?
         switch answer.outcome {
-        // Of a large board one answer is about one key: writers that wait for others go on waiting.
-        case .one: wakeWriters(board, of: question.question)
-        case .all: wakeWriters(board)
-        case .gone: wakeWriters(board, of: question.question, failure: "the board is gone")
+        // Of a large board one answer is about some keys: writers that wait for others go on waiting.
+        case .each: break
+        case .all: return wakeWriters(board)
+        case .gone: failure = "the board is gone"
         case .failed(let text):
             log(.error, "who wrote what on the board of \(boards[board].name!) cannot be read: \(text)")
-            wakeWriters(board, of: question.question, failure: "the relay's log says why")
+            failure = "the relay's log says why"
         }
+        for question in asked.questions { wakeWriters(board, of: question, failure: failure) }
     }
 
     /// What waited for an undone `clear` can be asked now.
@@ -148,7 +172,7 @@ extension Hub {
         for board in boards.indices where boards[board].authors != nil {
             beginAuthors(board)
             // Not those that wait for what will not be written; an answer to the others still comes.
-            let questions = Set(underWay[board, default: []].filter { $0.generation == boards[board].generation }.map(\.question))
+            let questions = Set(underWay[board, default: []].filter { $0.generation == boards[board].generation }.flatMap(\.questions))
             boards[board].authors!.asked = boards[board].authors!.asked.filter { questions.contains($0.key) }
             wakeWriters(board)
         }

@@ -29,7 +29,7 @@ extension Hub {
                     .relayFull, "the relay keeps at most \(configuration.boardsMax) boards", limit: configuration.boardsMax,
                     actual: boards.count + 1)
             }
-            if let refusal = boards.places.refusal(.init(address), max: configuration.boardsMax, kept: 0, addressMin: 1) {
+            if let refusal = boards.places.refusal(.newcomer(address), max: configuration.boardsMax, kept: 0, addressMin: 1) {
                 throw WireError(
                     .relayFull, "at most \(refusal.limit) boards may be begun from \(address), not \(refusal.actual): the rest is others'",
                     limit: refusal.limit, actual: refusal.actual)

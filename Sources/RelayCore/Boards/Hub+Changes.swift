@@ -156,20 +156,20 @@ extension Hub {
     private mutating func areOwn(
         _ staged: StagedChanges, _ channel: Name, _ session: Session.Index, _ connection: Connection.Index, isFirst: Bool
     ) throws(WireError) -> Bool {
-        var unknown: (board: ShelvedBoard.Index, question: [UInt8])?
+        var unknown: [[UInt8]] = [], board: ShelvedBoard.Index?
         var ordinal = 0
         for step in Self.steps(of: staged, by: sessions[session].user!) {
             ordinal += 1
             do throws(WireError) {
-                let mayForget = isFirst && unknown == nil
-                if let asked = try unknownAuthor(of: step.key, in: channel, session, isBounded: mayForget) { unknown = asked }
+                guard let asked = try unknownAuthor(of: step.key, in: channel, session) else { continue }
+                board = asked
+                unknown.append(step.key)
             } catch {
                 throw WireError(error, change: ordinal)
             }
         }
-        // Answers come in the order of the questions: behind the last one all is known.
-        guard let unknown else { return true }
-        wait(connection, for: unknown.board, unknown.question)
+        guard let board else { return true }
+        wait(connection, for: board, try askAuthors(board, unknown, isBounded: isFirst))
         return false
     }
 

@@ -82,16 +82,16 @@ struct KnownAuthors {
         }
     }
 
-    /// The store has answered about `key`, or about all.
-    mutating func take(_ answer: BoardAuthors, _ key: [UInt8]) {
+    /// The store has answered about `keys`, or about all.
+    mutating func take(_ answer: BoardAuthors, _ keys: [[UInt8]]) {
         guard !isComplete, answer.through >= floor else { return }
         switch answer.outcome {
         case .all(let table):
             self.table = table
             isComplete = true
-        case .one(let author):
+        case .each(let authors):
             isLarge = true
-            if noted[key] == nil { note(author ?? [], of: key) }
+            for (key, author) in zip(keys, authors) where noted[key] == nil { note(author ?? [], of: key) }
         case .gone, .failed: break
         }
     }
@@ -101,9 +101,12 @@ struct KnownAuthors {
 struct AuthorQuestion {
     var board: ShelvedBoard.Index
     var generation: UInt32
-    /// As it stands in `KnownAuthors.asked`.
-    var question: [UInt8]
-    var key: [UInt8]
+    /// As they stand in `KnownAuthors.asked`.
+    var questions: [[UInt8]]
+    var keys: [[UInt8]]
+    /// What is charged of it, to whom.
+    var bytes: Int
+    var payer: AddressKey
 }
 
 /// Why a question about a board has no answer.

@@ -4,10 +4,10 @@ import RelayWire
 
 /// A membership that gets what is kept before it gets what comes. [HI2]
 ///
-///              ┌──────── answered ───────┐
-///     between ─┤ asked                   ▼
-///        ▲     └──▶ reading(token) ─▶ giving(block)
-///        └─ resting ◀ failed ┘  gave all ──┘
+///     between ── asked ──▶ reading(token) ── answered ──▶ giving(block)
+///        ▲                    │ failed                        │
+///        ├─ resting ◀─────────┘                               │
+///        └───────────────── gave all, or let go of it ────────┘
 struct CatchUp {
     enum State {
         /// The next step is decided by what the board and the ring have.
@@ -30,6 +30,10 @@ struct CatchUp {
 
     @Placed var membership: Membership.Index
     private(set) var state = State.between
+    /// What is charged for what it holds, to whom, and when it was last given something.
+    fileprivate var charge = 0
+    fileprivate var payer = AddressKey.local
+    fileprivate var movedAt = Instant(nanoseconds: 0)
     /// Everything up to here has been given to it, or was told.
     private(set) var offset: UInt64 = 0
     /// The same of messages that are not retained.
@@ -45,6 +49,8 @@ struct CatchUp {
     /// Authors that it was told, and by which handles.
     private var authors = [Name: UInt32]()
     private var handlesTold: Set<UInt32> = []
+    /// Above this number they are told again with the next block: a board may have thousands.
+    private static let authorsKept = 64
     /// Packets that were accepted meanwhile and are not for it. [HI5]
     var lost = LostMeanwhile()
 
@@ -73,7 +79,35 @@ struct CatchUp {
         return false
     }
 
+    /// Whether a block is there for it, or is being read.
+    var hasBlock: Bool {
+        switch state {
+        case .between, .resting: false
+        case .reading, .giving: true
+        }
+    }
+
     mutating func answered(_ block: BoardBlock) { state = .giving(block, next: 0) }
+
+    /// It takes nothing: what it has not been given is read again, authors are told again.
+    fileprivate mutating func letGo() {
+        forgetAuthors()
+        if case .giving = state { state = .between }
+    }
+
+    private mutating func forgetAuthors() { (authors, handlesTold) = ([:], []) }
+
+    /// Bytes of memory, besides packets that it lost.
+    ///
+    /// - Parameter blockBytes: room for one that is being read.
+    fileprivate func footprint(blockBytes: Int) -> Int {
+        let named = authors.count * Footprint.namedAuthor
+        return switch state {
+        case .between, .resting: named
+        case .reading: named + blockBytes
+        case .giving(let block, _): named + block.memoryBytes
+        }
+    }
 
     mutating func failed() { state = .resting }
 
@@ -109,6 +143,7 @@ struct CatchUp {
         offset = max(offset, end)
         complete = max(complete, end)
         state = .between
+        if authors.count > Self.authorsKept { forgetAuthors() }
     }
 
     /// Messages that are gone were told. [HI4]
@@ -169,17 +204,33 @@ struct CatchUps {
     private var areWaiting: Set<Connection.Index> = []
     /// Reads of boards that have not been answered, by token.
     private var readings = [UInt64: Reading]()
-    /// Connections that wait until there are fewer, in rounds by address, each once.
+    /// Connections that wait until there are fewer, or more room, in rounds by address, each once.
     private var readers = FairLine<AddressKey, ConnectionID>()
     private var areReaders: Set<ConnectionID> = []
+    /// Some of them may have their turn.
+    private var someMayRead = false
+    /// When it is looked who takes nothing, for those who wait.
+    var lookIsSet = false
+    /// Blocks of boards, those being read included, and authors that readers were named.
+    private(set) var memory: MemoryAccount
+    /// What a block may take.
+    let blockBytes: Int
 
     struct Reading {
         let catchUp: CatchUp.Index
         let connection: ConnectionID
     }
 
-    /// Reads under way: each takes a block of memory and its time of the journal's queue.
+    /// Reads under way: each takes its time of the journal's queue.
     static let readingsMax = 64
+    /// Who was given nothing for so long takes nothing.
+    static let stillFor = Duration.milliseconds(250)
+
+    init(_ configuration: Configuration) {
+        memory = MemoryAccount(max: configuration.boardBlocksBytesMax)
+        // Some for each of four addresses, however little there is.
+        blockBytes = min(2 * configuration.catchUpBlockBytesInUse, configuration.boardBlocksBytesMax / 16)
+    }
 
     @inline(__always)
     subscript(index: CatchUp.Index) -> CatchUp {
@@ -189,7 +240,40 @@ struct CatchUps {
 
     mutating func insert(_ catchUp: CatchUp) -> CatchUp.Index { catchUps.insert(catchUp) }
 
-    mutating func remove(_ index: CatchUp.Index) { catchUps.remove(index) }
+    mutating func remove(_ index: CatchUp.Index) {
+        charge(0, index)
+        catchUps.remove(index)
+    }
+
+    // MARK: - Memory
+
+    /// What a catching up holds has changed.
+    ///
+    /// - Parameter now: it was given something.
+    mutating func recount(_ index: CatchUp.Index, at now: Instant) {
+        self[index].movedAt = now
+        charge(self[index].footprint(blockBytes: blockBytes), index)
+    }
+
+    private mutating func charge(_ bytes: Int, _ index: CatchUp.Index) {
+        let more = bytes - self[index].charge
+        guard more != 0 else { return }
+        memory.hold(more, self[index].payer)
+        self[index].charge = bytes
+        if more < 0 { someMayRead = true }
+    }
+
+    /// While others wait: who takes nothing keeps nothing.
+    ///
+    /// - Returns: whether that is to be looked at again.
+    mutating func letGoOfStill(at now: Instant) -> Bool {
+        guard !readers.isEmpty else { return false }
+        for index in catchUps.indices where self[index].charge > 0 && now - self[index].movedAt >= Self.stillFor {
+            self[index].letGo()
+            charge(self[index].footprint(blockBytes: blockBytes), index)
+        }
+        return true
+    }
 
     // MARK: - Turns
 
@@ -210,32 +294,45 @@ struct CatchUps {
         return waiting
     }
 
-    var someWait: Bool { !waiting.isEmpty || !readers.isEmpty && readings.count < Self.readingsMax }
+    var someWait: Bool { !waiting.isEmpty || someMayRead && !readers.isEmpty }
 
     // MARK: - Readings
 
     /// - Returns: whether another read may be asked for; else the connection waits for one that is answered.
     mutating func mayRead(for connection: ConnectionID, of address: AddressKey) -> Bool {
-        guard readings.count >= Self.readingsMax else { return true }
+        if readings.count < Self.readingsMax, memory.hasRoom(blockBytes, for: address) { return true }
         if areReaders.insert(connection).inserted { readers.append(connection, of: address) }
         return false
     }
 
     /// - Returns: how many parts the reader has of the record that follows.
-    mutating func ask(_ token: UInt64, for index: CatchUp.Index, on connection: ConnectionID) -> UInt16 {
+    mutating func ask(
+        _ token: UInt64, for index: CatchUp.Index, on connection: ConnectionID, of address: AddressKey, at now: Instant
+    ) -> UInt16 {
         readings[token] = Reading(catchUp: index, connection: connection)
+        defer { recount(index, at: now) }
+        charge(0, index)
+        self[index].payer = address
         return self[index].asked(token)
     }
 
     /// - Returns: for whom it was.
-    mutating func answered(_ token: UInt64) -> Reading? { readings.removeValue(forKey: token) }
+    mutating func answered(_ token: UInt64) -> Reading? {
+        someMayRead = true
+        return readings.removeValue(forKey: token)
+    }
 
-    /// Who may ask now: as many as there are places for. One that does not ask leaves its place to others.
+    /// Who may ask now: as many as there are places for. One that does not ask leaves its place to others, the next time.
     mutating func takeReaders() -> [ConnectionID] {
-        guard !readers.isEmpty else { return [] }
+        guard someMayRead else { return [] }
         var taken: [ConnectionID] = []
-        while readings.count + taken.count < Self.readingsMax, let next = readers.next() { taken.append(next) }
+        while readings.count + taken.count < Self.readingsMax,
+            let next = readers.next({ [memory, blockBytes] in memory.hasRoom(blockBytes * (taken.count + 1), for: $0) })
+        {
+            taken.append(next)
+        }
         areReaders.subtract(taken)
+        someMayRead = !taken.isEmpty
         return taken
     }
 }

@@ -25,7 +25,9 @@ extension Hub {
         while true {
             switch catchUps[catchUp].state {
             case .giving(let block, _):
-                guard giveBlock(through: block.through, catchUp, connection, &bytes) else { return .more }
+                let isAllGiven = giveBlock(through: block.through, catchUp, connection, &bytes)
+                catchUps.recount(catchUp, at: now.instant)
+                guard isAllGiven else { return .more }
             case .reading, .resting: return bytes > 0 ? .more : .waits
             case .between:
                 let offset = catchUps[catchUp].offset
@@ -155,7 +157,7 @@ extension Hub {
 
     private func author(_ bytes: [UInt8]) -> Name? { bytes.withUnsafeBytes { try? Name(bytes: $0) } }
 
-    /// Names an author once for each catching up.
+    /// Names an author before what it wrote, once, or where there are many once for each block.
     ///
     /// - Parameter handle: `nil`: whichever the user has now; a user without one gets one.
     @discardableResult
@@ -171,16 +173,31 @@ extension Hub {
 
     /// One read of a connection is under way, however many boards it wants and however often it begins anew.
     private mutating func readBoard(_ board: ShelvedBoard.Index, _ catchUp: CatchUp.Index, _ connection: Connection.Index) {
-        let id = connections[connection].id
-        guard !connections[connection].isReadingBoard, catchUps.mayRead(for: id, of: connections[connection].peer.address) else { return }
+        let id = connections[connection].id, address = connections[connection].peer.address
+        guard !connections[connection].isReadingBoard,
+            !connections[connection].catchUps.contains(where: { [catchUps] in catchUps[$0].hasBlock })
+        else { return }
+        guard catchUps.mayRead(for: id, of: address) else { return lookAtReaders() }
         connections[connection].isReadingBoard = true
         let token = ordinals.read()
-        let partsKnown = catchUps.ask(token, for: catchUp, on: id)
+        let partsKnown = catchUps.ask(token, for: catchUp, on: id, of: address, at: now.instant)
         effects.append(
             .readBoard(
                 BoardRead(
                     token: token, board: boards[board].id, above: catchUps[catchUp].offset, partsKnown: partsKnown,
-                    bytesMax: configuration.catchUpBlockBytesInUse, freshThrough: catchUps[catchUp].freshThrough)))
+                    bytesMax: catchUps.blockBytes, freshThrough: catchUps[catchUp].freshThrough)))
+    }
+
+    /// Some wait for room: who holds some and takes nothing gives it back.
+    private mutating func lookAtReaders() {
+        guard !catchUps.lookIsSet else { return }
+        catchUps.lookIsSet = true
+        deadlines.set(.boardReaders, at: now.instant + CatchUps.stillFor)
+    }
+
+    mutating func boardReadersDeadline() {
+        catchUps.lookIsSet = false
+        if catchUps.letGoOfStill(at: now.instant) { lookAtReaders() }
     }
 
     /// A block has been read.
@@ -194,6 +211,7 @@ extension Hub {
         guard catchUps[catchUp].awaits(block.token) else { return }
         let membership = catchUps[catchUp].membership
         guard let connection = outbox.connection(of: memberships[membership].session) else { return }
+        defer { if memberships[membership].catchUp == catchUp { catchUps.recount(catchUp, at: now.instant) } }
         switch block.outcome {
         case .read:
             catchUps[catchUp].answered(block)
@@ -219,8 +237,8 @@ extension Hub {
 
     /// Readers that wait for what has become readable go on.
     mutating func wakeReaders(of channel: Channel.Index) {
-        guard rooms[channels[channel].room].catchingUp > 0 else { return }
-        for session in channels[channel].inside.inOrder() where memberships[membership(of: session, inside: channel)].catchUp != nil {
+        for catchUp in rooms[channels[channel].room].catchUps {
+            let session = memberships[catchUps[catchUp].membership].session
             if let connection = outbox.connection(of: session), connections[connection].isOpen { outbox.wake(connection) }
         }
     }

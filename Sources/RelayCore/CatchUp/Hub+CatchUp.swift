@@ -61,7 +61,7 @@ extension Hub {
         let catchUp = catchUps.insert(
             CatchUp(membership, start, began: channels[channel].head, freshThrough: memberships[membership].freshThrough))
         memberships[membership].catchUp = catchUp
-        rooms[channels[channel].room].catchingUp += 1
+        rooms[channels[channel].room].catchUps.append(catchUp)
         connections[connection].catchUps.append(catchUp)
         outbox.wake(connection)
     }
@@ -76,7 +76,7 @@ extension Hub {
         }
         memberships[membership].catchUp = nil
         catchUps.remove(catchUp)
-        rooms[channels[channel].room].catchingUp -= 1
+        rooms[channels[channel].room].catchUps.removeFirst(of: catchUp)
         // Publishers are named anew for it. [MS5]
         channels[channel].named = []
         if memberships[membership].receivesMessages { channels[channel].messageReceivers.insertOnce(session) }
@@ -174,7 +174,7 @@ extension Hub {
 
     /// Before a flow closes, or a selection changes: what it did not get so far is told. [ST10]
     mutating func tellLostMeanwhile(_ session: Session.Index, room: Room.Index) {
-        guard rooms[room].catchingUp > 0, let channel = rooms[room].messageChannel,
+        guard !rooms[room].catchUps.isEmpty, let channel = rooms[room].messageChannel,
             let membership = sessions[session].memberships[channel], let catchUp = memberships[membership].catchUp,
             let connection = outbox.connection(of: session)
         else { return }

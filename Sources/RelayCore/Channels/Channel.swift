@@ -44,6 +44,8 @@ struct Channel {
     var topics = [Name: [Flow.Index]]()
     /// Entries of publishers in the snapshot of topics. [ST2]
     var publisherBytes = MemoryAccount(max: 0)
+    /// Of devices inside. [ST2]
+    var places: Places?
 }
 
 extension Array where Element: Equatable {
@@ -63,8 +65,8 @@ struct Room {
     @Placed var feed: Feed.Index
     @Packed var messageChannel: Channel.Index?
     @Packed var streamChannel: Channel.Index?
-    /// Sessions that catch up in its message channel: packets are not for them now. [HI5]
-    var catchingUp = 0
+    /// Who catches up in its message channel: packets are not for them now. [HI5]
+    var catchUps: [CatchUp.Index] = []
 }
 
 extension Hub {

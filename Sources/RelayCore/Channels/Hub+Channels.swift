@@ -97,10 +97,12 @@ extension Hub {
             if wasSeen { presenceLeft(known, .leave) }
         }
         let membership = known ?? addMembership(session, channel)
-        if let before = sessions[session].statesBefore.removeValue(forKey: id) { memberships[membership].states = before }
+        if let before = sessions[session].statesBefore[id] {
+            memberships[membership].states = before
+            keepBefore([:], of: session, in: id)
+        }
         if quiet { memberships[membership].states = [:] }
         recount(membership)
-        recount(session)
         memberships[membership].heldOver = false
         memberships[membership].quiet = quiet
         memberships[membership].receive(features)
@@ -134,12 +136,13 @@ extension Hub {
         guard count < limit else {
             throw WireError(.limitReached, "at most \(limit) \(id.kind.rawValue) channels per session", limit: limit, actual: count + 1)
         }
-        if id.kind == .stream, let channel = channels[named: id], sessions[session].memberships[channel] == nil,
-            channels[channel].inside.count >= configuration.streamChannelUsersMax
+        if let channel = channels[named: id], let places = channels[channel].places, sessions[session].memberships[channel] == nil,
+            let refusal = refusal(places, of: session, max: configuration.streamChannelUsersMax)
         {
+            let whose = refusal.isOfAddress ? " of an address while so few places are left" : ""
             throw WireError(
-                .channelFull, "a stream channel holds at most \(configuration.streamChannelUsersMax) devices of users",
-                limit: configuration.streamChannelUsersMax, actual: channels[channel].inside.count + 1)
+                .channelFull, "a stream channel holds at most \(refusal.limit) devices of users\(whose)", limit: refusal.limit,
+                actual: refusal.actual)
         }
     }
 
@@ -154,7 +157,7 @@ extension Hub {
         made.epoch = Epoch(start: start, incarnation: ordinals.incarnation())
         made.lastUsed = now.instant
         if let session { made.address = sessions[session].address }
-        if id.kind == .stream { made.publisherBytes = MemoryAccount(max: configuration.publisherBytesInUse) }
+        if id.kind == .stream { (made.publisherBytes, made.places) = (MemoryAccount(max: configuration.publisherBytesInUse), Places()) }
         let channel = channels.insert(made, named: id)
         accounts[channels: id.kind].take(made.address)
         takeUpBoard(channel)

@@ -20,7 +20,7 @@ extension Hub {
                     device: transition.holder?.device.hex),
                 to: channels[channel].lockReceivers)
         }
-        for waiter in transition.waiters { refuse(waiter, WireError(.lockNotFound, "lock \(locks[lock].name!) was removed")) }
+        end(transition.waiters, of: lock, WireError(.lockNotFound, "lock \(locks[lock].name!) was removed"))
         forgetLockIfUnused(lock)
     }
 
@@ -35,9 +35,9 @@ extension Hub {
     mutating func settleUndoneLock(_ lock: Lock.Index) {
         guard locks[lock].name != nil else { return }
         if locks[lock].applied?.owner == nil {
-            let error = WireError(.storageFailed, "a change of the lock could not be stored: the relay's log says why")
-            for waiter in locks[lock].waiters { refuse(waiter, error) }
+            let waiters = locks[lock].waiters
             locks[lock].waiters = []
+            end(waiters, of: lock, WireError(.storageFailed, "a change of the lock could not be stored: the relay's log says why"))
         }
         for waiter in locks[lock].waiters where waiter.until <= now.instant { lockWaitDeadline(lock, waiter.ticket) }
         endLockWaitsWithoutRight(lock)
@@ -71,30 +71,31 @@ extension Hub {
     mutating func lockWaitDeadline(_ lock: Lock.Index, _ ticket: UInt32) {
         guard let index = locks[lock].waiters.firstIndex(where: { $0.ticket == ticket }) else { return }
         let waiter = locks[lock].waiters.remove(at: index)
-        waitEnded(lock, waiter.requester.connection)
         let owner = locks[lock].applied?.owner.map { "is held by \($0.user)" } ?? "was not free"
-        refuse(waiter, WireError(.lockHeld, "lock \(locks[lock].name!) \(owner) and did not become free in time"))
+        end([waiter], of: lock, WireError(.lockHeld, "lock \(locks[lock].name!) \(owner) and did not become free in time"))
     }
 
     private func isWaiting(_ waiter: LockWaiter) -> Bool {
         isKnown(waiter.requester.connection) && connections[waiter.requester.connection.place].isOpen
     }
 
-    private mutating func refuse(_ waiter: LockWaiter, _ error: WireError) {
-        guard isWaiting(waiter) else { return }
-        refuse(waiter.requester.connection.place, error, id: waiter.requester.id)
+    private mutating func end(_ waiters: [LockWaiter], of lock: Lock.Index, _ error: WireError) {
+        for waiter in waiters where isWaiting(waiter) {
+            waitEnded(waiter, for: lock)
+            refuse(waiter.requester.connection.place, error, id: waiter.requester.id)
+        }
     }
 
     /// A user who has no right to a lock any more does not wait for it. [AC7]
     mutating func endLockWaits(_ session: Session.Index) {
         guard let connection = outbox.connection(of: session) else { return }
         let id = connections[connection].id
-        for lock in sessions[session].waitsForLocks.inOrder() where locks[lock].name != nil {
+        for lock in sessions[session].waitsForLocks.keys.inOrder() where locks[lock].name != nil {
             let channel = locks[lock].channel!
             guard !rights(of: session, on: channel).contains(.lock) else { continue }
             let ended = locks[lock].waiters.filter { $0.requester.connection == id }
             locks[lock].waiters.removeAll { $0.requester.connection == id }
-            for waiter in ended { refuse(waiter, Self.notPermitted(.lock)) }
+            end(ended, of: lock, Self.notPermitted(.lock))
             if locks[lock].applied == nil { forgetLockIfUnused(lock) }
         }
     }
@@ -109,7 +110,7 @@ extension Hub {
         }
         guard !ended.isEmpty else { return }
         locks[lock].waiters.removeAll { waiter in ended.contains { $0.ticket == waiter.ticket } }
-        for waiter in ended { refuse(waiter, Self.notPermitted(.lock)) }
+        end(ended, of: lock, Self.notPermitted(.lock))
     }
 
     /// Withdraws a request for a lock. [SE14]
@@ -118,11 +119,10 @@ extension Hub {
     mutating func stopLockWait(_ request: UInt32, _ session: Session.Index, _ connection: Connection.Index) -> Bool {
         let id = connections[connection].id
         work.look(at: sessions[session].waitsForLocks.count)
-        for lock in sessions[session].waitsForLocks.inOrder() where locks[lock].name != nil {
+        for lock in sessions[session].waitsForLocks.keys.inOrder() where locks[lock].name != nil {
             let waiter = locks[lock].waiters.firstIndex { $0.requester.connection == id && $0.requester.id == request }
             guard let waiter else { continue }
-            locks[lock].waiters.remove(at: waiter)
-            waitEnded(lock, id)
+            waitEnded(locks[lock].waiters.remove(at: waiter), for: lock)
             if locks[lock].applied == nil { forgetLockIfUnused(lock) }
             return true
         }
@@ -130,20 +130,24 @@ extension Hub {
     }
 
     /// One wait of a connection is over. Its session forgets the lock, unless the connection waits for it a second time.
-    mutating func waitEnded(_ lock: Lock.Index, _ connection: ConnectionID) {
-        guard isKnown(connection), let session = connections[connection.place].session,
-            !locks[lock].waiters.contains(where: { $0.requester.connection == connection })
+    mutating func waitEnded(_ waiter: LockWaiter, for lock: Lock.Index) {
+        let connection = waiter.requester.connection
+        guard isKnown(connection), let session = connections[connection.place].session, let count = sessions[session].waitsForLocks[lock]
         else { return }
-        sessions[session].waitsForLocks.remove(lock)
+        sessions[session].waitsForLocks[lock] = count > 1 ? count - 1 : nil
+        sessions[session].lockWaits -= 1
+        holdOwn(-Footprint.lockWait, session)
     }
 
     /// A user waits on one connection; with it the wait is over.
     mutating func stopWaiting(_ session: Session.Index, _ connection: ConnectionID) {
-        for lock in sessions[session].waitsForLocks.inOrder() where locks[lock].name != nil {
+        for lock in sessions[session].waitsForLocks.keys.inOrder() where locks[lock].name != nil {
             locks[lock].waiters.removeAll { $0.requester.connection == connection }
             if locks[lock].applied == nil { forgetLockIfUnused(lock) }
         }
-        sessions[session].waitsForLocks = []
+        sessions[session].waitsForLocks = [:]
+        holdOwn(-sessions[session].lockWaits * Footprint.lockWait, session)
+        sessions[session].lockWaits = 0
     }
 
     // MARK: - Owners who are not there

@@ -17,7 +17,8 @@ extension Hub {
         let requester = requester(connection, request.id, .empty)
         let known = lock(request.lock, of: id)
         if let known, locks[known].applied?.ttl == .milliseconds(milliseconds) { return answerInOrder(requester) }
-        let count = locksOf(id).count { locks[$0].applied != nil }
+        let all = locksOf(id), count = all.count { [locks] in locks[$0].applied != nil }
+        work.look(at: all.count)
         if known.flatMap({ locks[$0].applied }) == nil {
             guard count < configuration.locksPerChannelMax else {
                 throw WireError(
@@ -56,11 +57,14 @@ extension Hub {
                     .limitReached, "at most \(configuration.lockWaitersMax) wait for a lock", limit: configuration.lockWaitersMax,
                     actual: count + 1)
             }
+            try checkMemory(Footprint.lockWait, of: session)
             let ticket = ordinals.generation()
             let until = now.instant + .milliseconds(request.waitMs!)
             locks[lock].waiters.append(
                 LockWaiter(owner: owner, requester: requester(connection, request.id, .empty), ticket: ticket, until: until))
-            sessions[session].waitsForLocks.insert(lock)
+            sessions[session].waitsForLocks[lock, default: 0] += 1
+            sessions[session].lockWaits += 1
+            holdOwn(Footprint.lockWait, session)
             deadlines.set(.lockWait(lock: lock, ticket: ticket), at: until)
         }
     }
@@ -116,7 +120,9 @@ extension Hub {
     mutating func getLocks(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(GetLocksRequest.self, body)
         try require(.subscribe, on: ChannelID(kind: request.kind, channel: request.channel), session)
-        answer(connection, LocksAnswer(id: request.id, locks: details(ChannelID(kind: request.kind, channel: request.channel))))
+        let details = details(ChannelID(kind: request.kind, channel: request.channel))
+        work.look(at: details.count)
+        answer(connection, LocksAnswer(id: request.id, locks: details))
     }
 
     // MARK: - Finding
@@ -181,7 +187,7 @@ extension Hub {
         change(lock, LockTransition(event: event, state: state, holder: owner), requester)
         guard !locks[lock].waiters.isEmpty else { return }
         let next = locks[lock].waiters.removeFirst()
-        waitEnded(lock, next.requester.connection)
+        waitEnded(next, for: lock)
         grant(lock, to: next.owner, next.requester)
     }
 

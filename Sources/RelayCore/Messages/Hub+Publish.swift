@@ -235,7 +235,7 @@ extension Hub {
         }
         let isTransient = frame.flags.contains(.noHistory)
         if !isTransient, !isRetained { channels[channel].lastUnretained = offset }
-        let isForHistory = !isTransient || rooms[channels[channel].room].catchingUp > 0
+        let isForHistory = !isTransient || !rooms[channels[channel].room].catchUps.isEmpty
         if isForHistory, configuration.historyMessagesMax == 0 {
             if let board {
                 boards[board].unheld = offset

@@ -17,6 +17,7 @@ extension Hub {
         let old = try states(of: session, in: id)
         let new = old.merging(changes) { $1 }
         try check(new.merging(statesOfOthers(session, in: id)) { own, _ in own })
+        work.look(at: old.count + new.count)
         try checkMemory(new.footprint - old.footprint, of: session)
         if !changes.isEmpty { try change(to: new, of: session, in: id) }
         answer(connection, EmptyAnswer(id: request.id))
@@ -42,6 +43,7 @@ extension Hub {
         var found = [Name: String]()
         if let channel = channels[named: id] { found = states(ofUser: request.user, seenIn: channel) }
         if request.user == sessions[session].user { found.merge((sessions[session].statesBefore[id] ?? [:]).mapValues(\.text)) { $1 } }
+        work.look(at: found.count)
         answer(connection, StatesAnswer(id: request.id, states: found.strings))
     }
 
@@ -90,9 +92,17 @@ extension Hub {
             memberships[membership].states = states
             recount(membership)
         } else {
-            sessions[session].statesBefore[id] = states.isEmpty ? nil : states
-            recount(session)
+            keepBefore(states, of: session, in: id)
         }
+    }
+
+    /// States of a session that is not in the channel.
+    mutating func keepBefore(_ states: [Name: PresenceState], of session: Session.Index, in id: ChannelID) {
+        func bytes(_ states: [Name: PresenceState]?) -> Int { states.map { Footprint.statesBefore + $0.footprint } ?? 0 }
+        let old = sessions[session].statesBefore[id], new = states.isEmpty ? nil : states
+        sessions[session].statesBefore[id] = new
+        sessions[session].statesBeforeBytes += bytes(new) - bytes(old)
+        holdOwn(bytes(new) - bytes(old), session)
     }
 
     private mutating func change(to states: [Name: PresenceState], of session: Session.Index, in id: ChannelID) throws(WireError) {

@@ -128,13 +128,14 @@ extension Hub {
     mutating func bucket(_ key: BucketKey, of session: Session.Index) -> TokenBucket.Index {
         let person = sessions[session].person
         if let index = people[person].buckets[key] { return index }
-        if people[person].buckets.count >= 64 { pruneBuckets(of: person) }
+        if people[person].buckets.count >= people[person].bucketsMany { pruneBuckets(of: person) }
         let index = makeBucket(of: person)
         people[person].buckets[key] = index
         return index
     }
 
-    /// Forgets buckets that are as good as new, unless a flow holds one. Bounded by what can be spent in a second.
+    /// Forgets buckets that are as good as new, unless a flow holds one: when they have doubled, so that each costs a look or two.
+    /// Bounded by what can be spent in a second.
     private mutating func pruneBuckets(of person: Person.Index) {
         var held: Set<TokenBucket.Index> = []
         for session in people[person].sessions {
@@ -158,6 +159,7 @@ extension Hub {
                 people[person].buckets[key] = nil
             }
         }
+        people[person].bucketsMany = max(Person.bucketsKept, 2 * people[person].buckets.count)
     }
 
     // MARK: - Time in which nobody was served

@@ -29,8 +29,7 @@ extension Hub {
         }
         let (known, others) = sessionsTaken(by: checked, of: user)
         let taken = others + (known.map { [$0] } ?? [])
-        let withConnection = taken.count { [sessions] in sessions[$0].state.hasConnection }
-        guard hasPlace(connection, admission, isNew: known == nil, freed: (others.count, withConnection)) else { return }
+        guard hasPlace(connection, admission, isNew: known == nil, taken: taken) else { return }
         let address = connections[connection].peer.address
         if known == nil { try checkMemory(Footprint.session, of: address) }
         if !accessRules.isOpen {
@@ -41,7 +40,7 @@ extension Hub {
         }
         tellHeldRefusals(connection)
 
-        let (session, resumed) = try takeSession(of: user, checked)
+        let (session, resumed) = try takeSession(of: user, checked, from: address)
         attach(session, to: connection, checked)
         sessions[session].secretDigest = secretDigest
         if let offer { endOffer(offer) }
@@ -108,11 +107,11 @@ extension Hub {
     ///
     /// - Throws: `limitReached`.
     private mutating func takeSession(
-        of user: Name, _ login: CheckedLogin
+        of user: Name, _ login: CheckedLogin, from address: AddressKey
     ) throws(WireError) -> (session: Session.Index, isResumed: Bool) {
         let (known, others) = sessionsTaken(by: login, of: user)
         if !login.isOnlyDevice { try makeRoom(for: known, of: user) }
-        let session = known ?? makeSession(of: user, device: login.device)
+        let session = known ?? makeSession(of: user, device: login.device, from: address)
         var isResumed = false
         switch sessions[session].state {
         case .vacant, .lingering: break
@@ -221,7 +220,7 @@ extension Hub {
     }
 
     private mutating func forgetOwn(_ session: Session.Index) {
-        sessions[session].statesBefore = [:]
+        (sessions[session].statesBefore, sessions[session].statesBeforeBytes) = ([:], 0)
         stopUserMetadata(of: session)
         claims.joinCodes.remove(of: session)
         sessions[session].closedFlows = []

@@ -8,6 +8,10 @@ struct Person {
     /// Token buckets, by what they count; and that of requests. [RT1]
     var buckets = [BucketKey: TokenBucket.Index]()
     @Packed var requestsBucket: TokenBucket.Index?
+    /// At so many those that are as good as new go.
+    var bucketsMany = Self.bucketsKept
+
+    static let bucketsKept = 64
     /// What it sent has waited. [DL12]
     var unserved = Unserved()
 }
@@ -49,12 +53,12 @@ struct People {
 
 extension Hub {
     /// A session, and a person if it is its first one.
-    mutating func makeSession(of user: Name, device: UInt64) -> Session.Index {
+    mutating func makeSession(of user: Name, device: UInt64, from address: AddressKey) -> Session.Index {
         let session = sessions.insert(Session(user: user, handle: ordinals.handle()))
-        sessions[session].device = device
+        (sessions[session].device, sessions[session].address) = (device, address)
         sessions[session].person = people.add(session, of: user)
         recount(session)
-        accounts.sessions.take(sessions[session].address)
+        accounts.sessions.take(address)
         return session
     }
 
@@ -111,13 +115,6 @@ extension Session.State {
         case .present, .away: true
         case .vacant, .lingering: false
         }
-    }
-}
-
-extension Session.State {
-    var hasConnection: Bool {
-        if case .present = self { return true }
-        return false
     }
 }
 

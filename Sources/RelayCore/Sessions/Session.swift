@@ -46,6 +46,8 @@ struct Session {
     var memberships = Memberships()
     /// States set before subscribing. [PR8]
     var statesBefore = [ChannelID: [Name: PresenceState]]()
+    /// What is charged of them.
+    var statesBeforeBytes = 0
     /// The channel last published to and its bucket, so that most publishes look nothing up.
     var lastPublish: (name: Name, channel: Channel.Index, generation: UInt32, bucket: TokenBucket.Index)?
     /// Whether its client can say `goOn`. [MS10]
@@ -57,8 +59,10 @@ struct Session {
     var directsPending = 0
     /// Users whose metadata it subscribed to. [MD8]
     var userMetadata: Set<Name> = []
-    /// Locks it waits for, or has waited for on this connection. [LK4]
-    var waitsForLocks: Set<Lock.Index> = []
+    /// Locks it waits for on its connection, and how often. [LK4]
+    var waitsForLocks = [Lock.Index: Int32]()
+    /// How often, in all.
+    var lockWaits = 0
     /// Flows it was to receive and that have closed, newest last, as `flowOpened` would tell them now. [SE9]
     var closedFlows: [ClosedFlow] = []
     var packetsLost: UInt64 = 0

@@ -81,7 +81,7 @@ extension Hub {
             packet: PacketMark(
                 expiresAt: outbox.milliseconds &+ flows[flow].lifetimeMilliseconds, sender: sessions[session].handle,
                 rank: flows[flow].rank),
-            to: rooms[room].catchingUp == 0 ? flows[flow].receivers : receiversNow(flow, except: except), except: except
+            to: rooms[room].catchUps.isEmpty ? flows[flow].receivers : receiversNow(flow, except: except), except: except
         ) { writer in
             writer.bytes(frame.extensions)
             writer.integer(frame.flow)

@@ -1,16 +1,16 @@
-/// Asks who wrote the newest record of a key. [BL10]
+/// Asks who wrote the newest records of keys. [BL10]
 package struct BoardAuthorsRead: Equatable, Sendable {
     /// Given back with the answer.
     package var token: UInt64
     package var board: UInt64
-    package var key: [UInt8]
+    package var keys: [[UInt8]]
     /// A board with so many records or fewer tells of all its keys at once.
     package var keysMax: Int
 
-    package init(token: UInt64, board: UInt64, key: [UInt8], keysMax: Int) {
+    package init(token: UInt64, board: UInt64, keys: [[UInt8]], keysMax: Int) {
         self.token = token
         self.board = board
-        self.key = key
+        self.keys = keys
         self.keysMax = keysMax
     }
 }
@@ -20,8 +20,8 @@ package struct BoardAuthors: Equatable, Sendable {
     package enum Outcome: Equatable, Sendable {
         /// Of every key that has a record.
         case all(BoardAuthorTable)
-        /// Of the key that was asked about; `nil`: it has no record.
-        case one([UInt8]?)
+        /// Of the keys that were asked about, in their order; `nil`: it has no record.
+        case each([[UInt8]?])
         /// There is no such board.
         case gone
         /// It cannot be read; for the log.

@@ -7,7 +7,7 @@ package struct BoardRead: Equatable, Sendable {
     package var above: UInt64
     /// Parts of the first record above it that are known already.
     package var partsKnown: UInt16
-    /// Keys, custom types and payloads that the answer may have, in bytes; one item at least.
+    /// Of memory that the answer may take; one item at least.
     package var bytesMax: Int
     /// Removals and clears up to this offset say nothing to the reader: it was given nothing before they stood in the file.
     package var freshThrough: UInt64
@@ -45,7 +45,18 @@ package struct BoardBlock: Equatable, Sendable {
             case record(BoardPut, part: UInt16, parts: UInt16)
             case removal(key: [UInt8])
             case clear
+
+            fileprivate var byteCount: Int {
+                switch self {
+                case .record(let put, _, _): put.key.count + (put.customType?.count ?? 0) + put.extensions.count + put.payload.count
+                case .removal(let key): key.count
+                case .clear: 0
+                }
+            }
         }
+
+        /// What it takes in memory, besides the bytes of what it has.
+        static let overheadBytes = 320
 
         package var offset: UInt64
         package var author: [UInt8]
@@ -68,6 +79,9 @@ package struct BoardBlock: Equatable, Sendable {
     /// Nothing is left out up to this offset: that of the last item if more follows (one less while parts of it do), or
     /// of the newest change in the file.
     package var through: UInt64
+
+    /// That it takes.
+    package var memoryBytes: Int { items.reduce(0) { $0 + Item.overheadBytes + $1.author.count + $1.content.byteCount } }
 
     package init(token: UInt64, outcome: Outcome, items: [Item] = [], through: UInt64 = 0) {
         self.token = token

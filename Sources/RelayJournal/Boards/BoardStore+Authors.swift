@@ -1,7 +1,7 @@
 // Who wrote what: answered from the index alone, which names the author of each record.
 
 extension BoardStore {
-    /// Asks who wrote a key; `takeAuthors` has it, at once if the board is loaded.
+    /// Asks who wrote keys; `takeAuthors` has it, at once if the board is loaded.
     package func readAuthors(_ read: BoardAuthorsRead) {
         guard let board = boards[read.board] else {
             return authors.append(BoardAuthors(token: read.token, outcome: .gone))
@@ -15,7 +15,7 @@ extension BoardStore {
         guard !board.askers.isEmpty, case .loaded(let index) = board.content else { return }
         for read in board.askers {
             let outcome: BoardAuthors.Outcome =
-                index.records <= read.keysMax ? .all(BoardAuthorTable(index)) : .one(index.author(of: read.key))
+                index.records <= read.keysMax ? .all(BoardAuthorTable(index)) : .each(read.keys.map { index.author(of: $0) })
             authors.append(BoardAuthors(token: read.token, outcome: outcome, through: board.summary.head))
         }
         board.askers = []

@@ -54,7 +54,7 @@ extension BoardStore {
         var left = read.bytesMax
         /// - Returns: whether there is room for it: always, if it is the first.
         func add(_ pick: Pick, _ bytes: Int) -> Bool {
-            let bytes = bytes + BoardSummary.recordOverheadBytes
+            let bytes = bytes + BoardBlock.Item.overheadBytes
             guard picks.isEmpty || bytes <= left else { return false }
             picks.append(pick)
             left -= bytes

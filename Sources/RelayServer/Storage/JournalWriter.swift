@@ -290,13 +290,18 @@ actor JournalWriter {
 
     /// Reads of boards between two batches, of each kind: a commit waits for no more of them.
     private static let readsPerBatch = 4
-    /// Questions about authors, which are much less, and come by the thousand with a change set.
-    private static let authorReadsPerBatch = 256
+    /// Keys whose authors are asked for, which are much less, and come by the thousand with change sets.
+    private static let authorKeysPerBatch = 256
 
     /// - Returns: whether something was asked for.
     private func takeReads(_ boards: BoardStore) -> Bool {
         let (reads, authorReads) = intake.withLock { intake in
-            let taken = (intake.reads.prefix(Self.readsPerBatch), intake.authorReads.prefix(Self.authorReadsPerBatch))
+            var keys = 0
+            let authorReads = intake.authorReads.prefix { read in
+                keys += read.keys.count
+                return keys <= Self.authorKeysPerBatch
+            }
+            let taken = (intake.reads.prefix(Self.readsPerBatch), authorReads)
             intake.reads.removeFirst(taken.0.count)
             intake.authorReads.removeFirst(taken.1.count)
             return taken

@@ -7,8 +7,10 @@ internal import RelayWire
 extension GreedSimulation {
     // MARK: - In the lesson
 
+    private func open(from address: AddressKey) -> GreedLink { GreedLink(driver.open(from: address), from: address) }
+
     func comeToLesson() {
-        let pupil = Pupil(pupils.count, GreedLink(driver.open(from: .ipv4(0x0A00_0000 + UInt32(pupils.count)))))
+        let pupil = Pupil(pupils.count, open(from: .ipv4(0x0A00_0000 + UInt32(pupils.count))))
         pupils.append(pupil)
         pupil.turn = turn
         pupil.logIn()
@@ -77,7 +79,7 @@ extension GreedSimulation {
             client = GreedyClient(GreedyClient.long("greedy-\(lastUser)"))
             greedy.append(client!)
         }
-        client!.link = GreedLink(driver.open(from: Self.greed))
+        client!.link = open(from: greeds.randomElement(using: &random)!)
         client!.link!.toRelay.append(.init(client!.login(isTrusted: isTrusted), .comeIn))
     }
 
@@ -85,7 +87,7 @@ extension GreedSimulation {
     private func knock() {
         guard greedy.count < 60 else { return }
         let client = GreedyClient(GreedyClient.long("nobody"))
-        client.link = GreedLink(driver.open(from: Self.greed))
+        client.link = open(from: greeds.randomElement(using: &random)!)
         client.link!.toRelay.append(.init(part: [0, 0, 0x3F, 0xFF], .knock))
         greedy.append(client)
     }
@@ -128,13 +130,14 @@ extension GreedSimulation {
 
     /// Whether so much waits that a request which had to is refused in its place. [DL12]
     private func mustBeRefused(_ link: GreedLink) -> Bool {
-        let held = driver.hub.memoryHeld(by: greedy.contains { $0.link === link } ? Self.greed : .local)[1]
+        let held = driver.hub.memoryHeld(by: link.address)[1]
         return held.used >= held.max || held.used >= held.max / 4 * 3 && held.ofAddress >= held.max / 4
     }
 
     func readAll() throws {
-        // The lesson has one address: who is in it may stand before each other.
-        let patience = 4 + 2 * pupils.count + 2 * (driver.hub.workDearest / configuration.requestTurnBytes)
+        // In a round each address comes once, pupils' and greedy ones'.
+        let patience =
+            4 + 2 * (pupils.count + greeds.count) + 2 * greeds.count * (driver.hub.workDearest / configuration.requestTurnBytes)
         for pupil in pupils {
             try pupil.read(driver.received(pupil.link.id, all: false), patience: patience, beside: pupils)
         }

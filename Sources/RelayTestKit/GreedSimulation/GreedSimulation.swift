@@ -2,8 +2,8 @@ internal import RelayCore
 import RelayPrimitives
 internal import RelayWire
 
-/// A small lesson, and beside it one address whose clients do whatever is most expensive: what has made the relay work and hold most
-/// so far, for each byte of it, is done more often.
+/// A small lesson, and beside it two to four addresses whose clients do whatever is most expensive: what has made the relay work and
+/// hold most so far, for each byte of it, is done more often.
 ///
 /// The turns are those of the engine: connections are read, readers are written to, the disk takes what it can, and time passes. After
 /// each call what the relay counts is held against what is seen from outside. Everything follows from the seed.
@@ -15,6 +15,8 @@ package final class GreedSimulation {
     var pupils: [Pupil] = []
     var greedy: [GreedyClient] = []
     var appetites: [GreedyClient.Kind: Appetite] = [:]
+    /// Where the greedy ones come from: two to four, each of which has shares of its own, and who comes back may come from another.
+    let greeds: [AddressKey]
     /// Whether the greedy ones are moderators, for whom places are kept.
     let isTrusted: Bool
     /// Of 100 turns, those in which the disk does something.
@@ -50,7 +52,6 @@ package final class GreedSimulation {
         package var counts: [Int] { Self.paths.map { self[keyPath: $0] } }
     }
 
-    static let greed = AddressKey.ipv4(0xC000_0201)
     static let lesson = "lesson"
     static let topic = "points"
 
@@ -59,6 +60,7 @@ package final class GreedSimulation {
         self.trace = trace
         var random = SplitMix64(seed: seed)
         isTrusted = random.chance(1, in: 4)
+        greeds = (0..<UInt32.random(in: 2...4, using: &random)).map { .ipv4(0xC000_0201 + $0) }
         diskTurns = [1, 30, 100].randomElement(using: &random)!
         configuration = Self.configuration(&random)
         driver = HubDriver(configuration: configuration, start: 1_000, access: TestAccess.rules)
@@ -212,11 +214,12 @@ final class GreedLink {
     }
 
     let id: ConnectionID
+    let address: AddressKey
     var toRelay: [Piece] = []
     /// What its reader takes of a turn, in bytes.
     var takes = Int.max
 
-    init(_ id: ConnectionID) { self.id = id }
+    init(_ id: ConnectionID, from address: AddressKey) { (self.id, self.address) = (id, address) }
 
     private static func isRequest(_ frame: Frame) -> Bool {
         switch FrameType(rawValue: frame.type) {

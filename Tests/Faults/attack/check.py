@@ -33,7 +33,8 @@ from daemon import find_binary  # noqa: E402
 
 ATTACKS = {"H1": "answers", "H1-join": "snapshots", "H2": "metadata", "H3a": "selections", "H3b": "states", "H3c-frames": "frames",
            "H3c-flows": "flows", "H3c-index": "index", "H4": "board_reads", "H5": "claims", "M1": "descriptors", "M2": "places",
-           "M3": "guesses", "low": "trifles", "history": "history", "queues": "queues", "hostile": "hostile"}
+           "M3": "guesses", "low": "trifles", "history": "history", "queues": "queues", "slivers": "slivers", "keyless": "keyless",
+           "held": "held", "directs": "directs", "leases": "leases", "authors": "authors", "catchers": "catchers", "hostile": "hostile"}
 LONG = {"H1-join"}  # gigabytes of answers
 RATIO_MAX = 2.0
 

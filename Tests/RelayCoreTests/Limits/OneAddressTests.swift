@@ -166,6 +166,64 @@ import Testing
         #expect(held > 0 && room <= 3 * held, "\(room) bytes for \(held)")
     }
 
+    @Test("[RT6] a request that is busy in place of waiting costs its user what a request costs")
+    func busy() {
+        let driver = driver {
+            ($0.limits.requestsPerSecond, $0.requestsBurst, $0.heldBytesMax) = (10, 50, 40)
+            ($0.requestTurnBytes, $0.requestShareBytes) = (1_024, 1_024)
+        }
+        let bob = come(driver, "bob", from: home), mallory = come(driver, "mallory", from: school)
+        driver.offers = false
+        func ask(_ client: TestClient, _ count: Int) {
+            for _ in 0..<count {
+                driver.send(.json(.who, WhoRequest(id: client.nextRequest(), kind: .message, channel: name("c"))), from: client.id)
+            }
+        }
+        ask(bob, 3)
+        ask(mallory, 200)
+        driver.offers = true
+        let codes = mallory.errors().map(\.code)
+        #expect(codes.count { $0 == .busy } <= 50 && codes.count { $0 == .rateLimited } >= 150, "\(codes.map(\.name))")
+    }
+
+    @Test("[SE15] waits for locks are counted as memory, however they end, and nothing is left of them")
+    func waits() {
+        let driver = driver { $0.isJournaled = true }
+        let holder = come(driver, "holder", from: home), mallory = come(driver, "mallory", from: school)
+        func settled(_ outcome: TestClient.Outcome) { driver.persist() }
+        let before = driver.hub.sessionMemory
+        for lock in 0..<4 {
+            settled(holder.setLock("c", "l\(lock)"))
+            settled(holder.acquire("c", "l\(lock)"))
+            for _ in 0..<5 { _ = mallory.sendAcquire("c", "l\(lock)", waitMs: 1_000) }
+        }
+        #expect(driver.hub.sessionMemory - before == 20 * 256)
+        _ = holder.lock(.removeLock, "c", "l0")
+        driver.persist()
+        #expect(driver.hub.sessionMemory - before == 15 * 256)
+        // It is removed, and that is not stored: they wait again, and one that came to its end meanwhile has ended.
+        _ = holder.lock(.removeLock, "c", "l1")
+        driver.advance(.seconds(1))
+        driver.failStorage()
+        driver.handle(.storageRecovered)
+        #expect(driver.hub.sessionMemory == before && driver.hub.sessionMemory == driver.hub.recountedMemory())
+        #expect(mallory.errors().count == 20)
+    }
+
+    @Test("[AC17] a thousand codes for another device leave one deadline, and no secret when they are over")
+    func codes() {
+        let driver = driver()
+        let users = (0..<100).map { come(driver, "user-\($0)", from: school) }
+        for user in users { driver.send(Frame(.ping), from: user.id) }
+        let before = driver.hub.census().deadlines
+        for user in users {
+            for _ in 0..<10 { user.request(.offerDevice) { OfferDeviceRequest(id: $0, secret: TestAccess.secret(of: user.user)) } }
+        }
+        #expect(driver.hub.census().deadlines == before + 1 && driver.hub.deviceCodesKept == 100)
+        driver.advance(.seconds(121))
+        #expect(driver.hub.deviceCodesKept == 0)
+    }
+
     @Test("[DL12] items that are put in order for a page, and locks that were waited for, are looked at")
     func looked() {
         let driver = driver { $0.newChannelsBurst = 10_000 }

@@ -72,6 +72,47 @@ import Testing
         #expect(fill("late", school) == 8 && driver.hub.census().locks == 23)
     }
 
+    @Test("[ST2] so it is with the places of a stream channel, wherever who is inside has come from since, and moderators have the last")
+    func streamChannel() {
+        let driver = driver { ($0.streamChannelUsersMax, $0.addressPlacesMin) = (48, 1) }
+        func fill(_ prefix: String, _ address: AddressKey) -> [TestClient] {
+            (0..<48).map { come(driver, "\(prefix)-\($0)", from: address) }.filter { passes($0.join("lesson")) }
+        }
+        let pupils = fill("pupil", school)
+        #expect(pupils.count == 12 && fill("guest", home).count == 9)
+        refused(come(driver, "late", from: school).join("lesson"), .channelFull, limit: 8, actual: 13)
+        #expect(passes(pupils[0].join("lesson")), "who is inside stays inside")
+        for pupil in pupils.prefix(6) { pupil.leave("lesson", .leave) }
+        #expect(fill("later", school).count == 3, "9 of its own, and 18 in all")
+        driver.cut(pupils[11].id)
+        let moved = TestClient(
+            driver, "pupil-11", resume: pupils[11].welcome?.resumeToken, secret: TestAccess.secret(of: "pupil-11"),
+            key: TestAccess.editorKey, from: street)
+        #expect(moved.welcome?.resumed == true && fill("latest", school).count == 1, "one place is another address's now")
+        #expect(passes(come(driver, "host", from: school, .moderator).join("lesson")))
+    }
+
+    @Test("[SE5] sessions that come back take a quarter of the connections at most for their address, and that in any case")
+    func comeBack() {
+        let driver = driver { ($0.connectionsMax, $0.sessionsMax, $0.addressPlacesMin) = (48, 400, 1) }
+        var away: [TestClient] = []
+        for number in 0..<40 {
+            away.append(come(driver, "pupil-\(number)", from: school))
+            driver.cut(away[number].id)
+        }
+        func back(_ client: TestClient) -> Bool {
+            let again = TestClient(
+                driver, client.user, resume: client.welcome?.resumeToken, secret: TestAccess.secret(of: client.user),
+                key: TestAccess.editorKey, from: school)
+            if again.welcome == nil { driver.cut(again.id) }
+            return again.welcome != nil
+        }
+        #expect(away.count { back($0) } == 12)
+        for number in 0..<20 { _ = come(driver, "guest-\(number)", from: .ipv4(UInt32(number))) }
+        #expect(come(driver, "anna", from: home).welcome != nil)
+        for client in away.prefix(10) { #expect(back(client), "its own connection makes room for it") }
+    }
+
     // MARK: - Without a login
 
     @Test("[SE5] of connections without a login those of the address go that has most, the longest waiting first; the others stay")

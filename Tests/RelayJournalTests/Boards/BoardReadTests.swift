@@ -35,15 +35,18 @@ import Testing
         #expect(block.items.map(\.short) == ["b@6"] && block.through == 7, "nothing for a new reader follows: all is read")
     }
 
-    @Test("[HI2] a record counts 64 bytes in a block besides what it has: a block of tiny ones takes no longer than others")
+    @Test("[HI2] a record counts 320 bytes in a block besides what it has: what it takes in memory")
     func tiny() throws {
         let bench = try bench()
         for first in stride(from: 0, to: 2_000, by: 100) {
             try bench.apply((first..<first + 100).map { (1, BoardBench.put("\($0)", [])) })
         }
         let block = try bench.read(bytesMax: 64 * 1024)
-        #expect(block.items.count == 979 && block.through == 979)
-        #expect(try bench.read(above: 979, bytesMax: 64 * 1024).items.first?.offset == 980)
+        #expect(block.items.count == 203 && block.through == 203)
+        #expect((60 * 1024...68 * 1024).contains(block.memoryBytes), "\(block.memoryBytes)")
+        // Author, key and payload are arrays of their own.
+        #expect(MemoryLayout<BoardBlock.Item>.stride + 3 * 48 <= 320, "\(MemoryLayout<BoardBlock.Item>.stride)")
+        #expect(try bench.read(above: 203, bytesMax: 64 * 1024).items.first?.offset == 204)
     }
 
     @Test("[BL6] a clear stands for what was before it, and what an undo brings back has new offsets, its author and its time")
@@ -128,7 +131,7 @@ import Testing
         try bench.apply([(1, .put(BoardPut(key: [120], isText: false, customType: [7], payload: [], upload: 9, parts: 3)))])
         try put(bench, "b")
         #expect(bench.store.takeReport().boards[0].bytes == 68 + 68 + 300 + 2 + 64)
-        let first = try bench.read(bytesMax: 4 + 2 * 102 + 3 * 64)
+        let first = try bench.read(bytesMax: 4 + 2 * 102 + 3 * 320)
         #expect(first.items.map(\.short) == ["a@1", "x@2.1", "x@2.2"] && first.through == 1)
         let second = try bench.read(above: 1, partsKnown: 2, bytesMax: 1)
         #expect(second.items.map(\.short) == ["x@2.3"] && second.through == 2)

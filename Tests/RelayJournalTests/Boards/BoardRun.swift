@@ -296,7 +296,7 @@ final class BoardRun<Storage: JournalStorage> {
         let keys = board.live.keys.sorted { $0.lexicographicallyPrecedes($1) } + [Array("none".utf8)]
         let key = keys[Int.random(in: 0..<keys.count, using: &dice)]
         for keysMax in [board.live.count, board.live.count - 1] {
-            store.readAuthors(BoardAuthorsRead(token: 7, board: id, key: key, keysMax: keysMax))
+            store.readAuthors(BoardAuthorsRead(token: 7, board: id, keys: [key], keysMax: keysMax))
             while try store.step(wall: wall) {}
             guard let answer = store.takeAuthors().first, answer.token == 7, answer.through == board.head else {
                 throw Broken("board \(id): no authors")
@@ -307,8 +307,8 @@ final class BoardRun<Storage: JournalStorage> {
                 else {
                     throw Broken("board \(id): other authors")
                 }
-            case .one(let author):
-                guard keysMax < board.live.count, author == board.live[key]?.author else {
+            case .each(let authors):
+                guard keysMax < board.live.count, authors == [board.live[key]?.author] else {
                     throw Broken("board \(id): another author of \(key)")
                 }
             case .gone, .failed: throw Broken("board \(id): \(answer.outcome)")

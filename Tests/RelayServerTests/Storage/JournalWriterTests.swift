@@ -162,7 +162,7 @@ import Testing
             writer.submit([record(10, key: "metadata")])
             writer.read(
                 [BoardRead(token: 1, board: 1, above: 0, bytesMax: 100, isFresh: true)],
-                authors: [BoardAuthorsRead(token: 2, board: 1, key: [50], keysMax: 10)])
+                authors: [BoardAuthorsRead(token: 2, board: 1, keys: [[50]], keysMax: 10)])
             var told: Set<String> = []
             for await answer in answers where told.insert(answer).inserted && told.count == 2 { break }
             #expect(told == ["board", "authors"])
