@@ -10,6 +10,8 @@ final class ReplayWitness: Sendable {
         /// Drawing users who still publish points, or have not begun to.
         var drawing: Set<String> = []
         var hasSnapshot = false
+        /// The places of each step of a user in the order of what that user sends.
+        var places: [String: [Range<Int>]] = [:]
         var newestAccepted: UInt64 = 0
         var newestArrived: UInt64 = 0
         var sendersAreDone = false
@@ -36,9 +38,13 @@ final class ReplayWitness: Sendable {
         self.channel = channel
         book.withLock { book in
             for (user, plan) in plans {
-                book.drawing.insert(user)
+                if plan.topics.contains(BoardWords.pointsTopic) { book.drawing.insert(user) }
+                var next = 0
                 for step in plan.steps {
-                    book.verifier.sends(step.lane == .message ? .message : .packet, from: user, payload: step.payload)
+                    let arriving = step.arriving
+                    for payload in arriving { book.verifier.sends(step.lane == .message ? .message : .packet, from: user, payload: payload) }
+                    book.places[user, default: []].append(next..<next + arriving.count)
+                    next += arriving.count
                 }
             }
         }
@@ -47,8 +53,13 @@ final class ReplayWitness: Sendable {
     // MARK: What the senders know
 
     func accepted(offset: UInt64) { book.withLock { $0.newestAccepted = max($0.newestAccepted, offset) } }
-    func refused(_ place: Int, from user: String) { book.withLock { $0.verifier.refused(place, from: user) } }
-    func uncertain(_ place: Int, from user: String) { book.withLock { $0.verifier.uncertain(place, from: user) } }
+    /// - Parameter step: its place in the plan.
+    func refused(_ step: Int, from user: String) {
+        book.withLock { book in for place in book.places[user]![step] { book.verifier.refused(place, from: user) } }
+    }
+    func uncertain(_ step: Int, from user: String) {
+        book.withLock { book in for place in book.places[user]![step] { book.verifier.uncertain(place, from: user) } }
+    }
     func dropped(_ count: Int, from user: String) { book.withLock { $0.verifier.dropped(count, from: user) } }
 
     /// Everything was sent and answered.
@@ -79,6 +90,7 @@ final class ReplayWitness: Sendable {
         case .message(let message) where message.channel == channel:
             book.newestArrived = max(book.newestArrived, message.offset)
             book.verifier.receivedMessage(from: message.sender, offset: message.offset, payload: message.payload.bytes)
+        case .cleared(let cleared) where cleared.channel == channel: book.newestArrived = max(book.newestArrived, cleared.offset)
         case .packet(let packet) where packet.channel == channel && packet.topic == BoardWords.pointsTopic:
             book.verifier.receivedPacket(
                 from: packet.publisher, flow: packet.flow, sequence: packet.sequence, payload: packet.payload.bytes)
