@@ -103,7 +103,8 @@ extension LessonEvent {
             try object.checkVersion()
             kind = .begin(time: try object.integer("time", in: 0...BoardLimits.integerMax))
         case "record":
-            let record = BoardRecord(key: try object.string("key"), customType: try object.text("customType"), payload: try object.payload())
+            let record = BoardRecord(
+                key: try object.string("key"), customType: try object.text("customType"), payload: try object.payload())
             try record.validate()
             kind = .record(record, by: try object.string("by"))
         case "remove":

@@ -11,7 +11,7 @@ extension ReplayPlan {
     static let startRecordsMax = 512
     static let startBytesMax = 1_048_576
 
-    /// Plans a lesson, for a board that is empty.
+    /// Plans a lesson for a board that is empty.
     public static func lesson(_ lesson: RecordedLesson, _ options: Options) -> Cast {
         var board = ReplayPlan(isLesson: true)
         board.topics = []
@@ -100,6 +100,9 @@ extension LessonEvent {
 }
 
 extension ReplayPlan.Step {
+    /// Whether it changes records that later steps of a lesson may change again.
+    public var isOfBoard: Bool { if case .changes? = lesson { true } else { false } }
+
     /// What a reader of the board's messages and live points gets of it, in this order.
     public var arriving: [[UInt8]] {
         switch lesson {

@@ -39,7 +39,7 @@ extension Command {
         let user = try arguments.user()
         let recording = Recording(channel)
         let begin = ContinuousClock.now
-        let code = try await withClient(arguments, as: user, timeout: nil, listens: true) { client in
+        let code = try await withClient(arguments, as: user, timeout: nil, patience: patience, listens: true) { client in
             let isLate = Mutex(false)
             let timer = Task {
                 try await Task.sleep(for: max(.zero, patience - (ContinuousClock.now - begin)))
@@ -54,9 +54,9 @@ extension Command {
             try await recording.read(client, for: length)
             return isLate.withLock { $0 } ? .timedOut : .ok
         }
-        if code == .timedOut {
-            Console.note("boardrelay record: timed out before all that is on the board had come")
-            return .timedOut
+        guard recording.isLive else {
+            let why = code == .timedOut ? "timed out" : "stopped"
+            throw Failure("\(why) before all that is on the board had come: nothing was written", exitCode: code == .ok ? .failed : code)
         }
         try recording.finish()
         // Ctrl-C is how a recording ends.
@@ -117,7 +117,6 @@ extension Command {
         func finish() throws {
             try write(book.withLock { $0.recorder.end(at: clock.now - begin) })
             let (lines, bytes, missed) = book.withLock { ($0.lines, $0.bytes, $0.recorder.missed) }
-            guard lines > 0 else { throw Failure("stopped before all that is on the board had come") }
             Console.note(
                 "\(Printable.count(lines)) lines, \(Printable.size(bytes))\(missed > 0 ? "; \(Printable.count(missed)) lines tell what was missed" : "").")
         }
@@ -125,11 +124,20 @@ extension Command {
         private func write(_ events: [LessonEvent]) throws {
             for event in events {
                 let line = event.line(board: channel)
-                try Console.print(Console.outputIsTerminal ? shown(line) : String(decoding: line, as: UTF8.self))
+                try print(Console.outputIsTerminal ? shown(line) : String(decoding: line, as: UTF8.self))
                 book.withLock { book in
                     book.lines += 1
                     book.bytes += line.count + 1
                 }
+            }
+        }
+
+        private func print(_ line: String) throws {
+            do {
+                try Console.print(line)
+            } catch {
+                if error.isReaderGone { throw error }
+                throw Failure("standard output cannot be written: \(String(cString: strerror(error.code))); what was written stays")
             }
         }
     }

@@ -28,7 +28,8 @@ extension Command {
             """
             --verify: every message arrived once, in order, byte for byte; no packet arrived before anything sent earlier; packets \
             delivered + reported lost = accepted. With --retain, three readers that join before, half-way and after the end must hold \
-            the same strokes.
+            the same strokes. Records of what record wrote are judged by those readers alone: a reader that catches up with a change \
+            set gets the newest of each key.
             """,
             """
             What record wrote wants an empty board. One user writes all records and messages, in their order; for each device that \

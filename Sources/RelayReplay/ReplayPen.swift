@@ -183,7 +183,11 @@ package struct ReplayPen: Sendable {
             let metadata = try client.metadata(of: .message(channel))
             return .asked(
                 Task {
-                    if let paper { try await metadata.set([BoardWords.paperItem: paper]) } else { try await metadata.remove([BoardWords.paperItem]) }
+                    if let paper {
+                        try await metadata.set([BoardWords.paperItem: paper])
+                    } else {
+                        try await metadata.remove([BoardWords.paperItem])
+                    }
                     return nil
                 }, isClear: false)
         case .packet?: preconditionFailure("a packet among messages")

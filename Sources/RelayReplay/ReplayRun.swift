@@ -46,11 +46,13 @@ struct ReplayRun {
                     audience: audience,
                     store: store))
         }
-        announce()
+        if plans[0].plan.isLesson { try await wantEmptyBoard(pens[0].client) }
 
         let boards = Mutex<ReplayBoards?>(nil)
         let begin = ContinuousClock.now
         let code = try await untilEnded(timeout: nil, closing: clients) { [pens] in
+            // From here on Ctrl-C is looked out for.
+            announce()
             let display = Task { await ReplayDisplay(strokes: strokes, unit: unit, planned: planned, tally: tally).run() }
             defer { display.cancel() }
             let watching = witness.map { witness in Task { await witness.0.watch() } }
@@ -84,6 +86,19 @@ struct ReplayRun {
             file: file, channel: channel, users: plans.count, strokes: strokes, unit: unit, points: points,
             elapsed: ContinuousClock.now - begin, tally: tally.withLock { $0 }, verified: witness?.0.finish(),
             boards: boards.withLock { $0 })
+    }
+
+    /// A lesson clears, and replaces what has its keys: it must not meet what others drew.
+    private func wantEmptyBoard(_ client: RelayClient) async throws {
+        let records: Int
+        do {
+            records = try await client.boards().first { $0.channel.text == channel }?.records ?? 0
+        } catch {
+            throw Failure(error)
+        }
+        guard records == 0 else {
+            throw Failure("the board of \(channel) has \(Printable.count(records, "record")): a recorded lesson wants an empty one")
+        }
     }
 
     /// The readers of the board. Nobody else sees them.
