@@ -131,6 +131,30 @@ struct RecordCommandTests {
         #expect(try RecordedLesson(ndjson: Array(recorded.output.utf8)).events.map(\.kind).suffix(2) == [.broken, .end])
     }
 
+    @Test("the recorder comes back by itself; where the relay counts anew, what stood does not count, and what stands follows")
+    func back() async throws {
+        let relay = try await RelayServer.start(.init(port: 0))
+        let url = "\(relay.address)"
+        #expect(try await Tool.run("pub", "lesson", "--record", "old", "--retain", "-m", "1", url: url).code == 0)
+        let record = try Running(["record", "lesson"], url: url)
+        #expect(await record.line(containing: #""key":"old""#) != nil)
+        await relay.stop()
+        #expect(await record.line(containing: #""event":"broken""#) != nil)
+        let other = try await RelayServer.start(.init(port: relay.address.port))
+        #expect(try await Tool.run("pub", "lesson", "--record", "new", "--retain", "-m", "2", url: url).code == 0)
+        #expect(await record.line(containing: #""event":"missed","what":"messages""#) != nil)
+        #expect(await record.line(containing: #""event":"reset""#) != nil)
+        #expect(await record.line(containing: #""key":"new""#) != nil)
+        record.signal(SIGINT)
+        let recorded = await record.end()
+        let there = try await Tool.run(
+            ["replay", "-", "--channel", "again", "--speed", "max", "--verify"], url: url, input: Data(recorded.output.utf8))
+        #expect(recorded.code == 0 && there.code == 0, "\(there.errors)\(there.output)")
+        let (board, copy) = (try await export("lesson", url), try await export("again", url))
+        #expect(board == copy && board.count == 3)
+        await other.stop()
+    }
+
     @Test("a board that does not come in time is 124, a file that cannot be written 1, a missing name 2")
     func codes() async throws {
         let folder = FileManager.default.temporaryDirectory.path
