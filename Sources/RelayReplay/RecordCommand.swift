@@ -20,7 +20,7 @@ extension Command {
             clears, live points and cursors, each at once and with its time. replay plays it. Nobody sees the recorder.
             """,
             """
-            If the link breaks, record tells it, comes back by itself, and writes what it missed. Ctrl-C and --for end it with exit code \
+            If the link breaks, record tells it, comes back by itself, and writes how much it missed. Ctrl-C and --for end it with exit code \
             0 and a whole file; without the line 'end' a file was cut off. Exit code 1: the link has ended for good, or the file cannot \
             be written. 124: what is on the board did not come in time.
             """,
