@@ -169,16 +169,7 @@ extension BoardRecord {
         }
         key = try object.string("key")
         customType = object.optional("customType") == nil ? nil : try object.string("customType")
-        switch (object.optional("text"), object.optional("base64")) {
-        case (nil, nil): throw .missingField("text, or base64,")
-        case (_?, _?): throw .badValue(field: "base64", problem: "a record has text or base64, not both")
-        case (_?, nil): payload = .text(try object.string("text"))
-        case (nil, _?):
-            guard let bytes = Base64.decode(Array(try object.string("base64").utf8)) else {
-                throw .badValue(field: "base64", problem: "base64 with padding is expected")
-            }
-            payload = .bytes(bytes)
-        }
+        payload = try object.payload()
         try validate()
         let bytes = payload.count + (customType?.utf8.count ?? 0)
         guard bytes <= bytesMax else { throw .tooLarge(limit: bytesMax, actual: bytes) }

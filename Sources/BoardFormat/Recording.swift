@@ -27,7 +27,7 @@ public struct Recording: Equatable, Sendable {
         var number = 0
         for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             number += 1
-            guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { continue }
+            guard !line.isBlank else { continue }
             do {
                 let object = try BoardFields(reading: Array(line), fractions: true)
                 let board = try object.string("board")

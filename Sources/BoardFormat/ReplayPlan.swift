@@ -45,31 +45,64 @@ public struct ReplayPlan: Equatable, Sendable {
         /// Since the start of the replay; never less than the step before.
         public var at: Duration
         public var lane: Lane
-        /// Of which it is a part, as its place in `drawing`.
+        /// Of which it is a part, as its place in `drawing`; of a lesson's step how many of its lane came before it.
         public var stroke: Int
-        /// UTF-8.
-        public var payload: [UInt8]
+        /// UTF-8; of a lesson's step what `lesson` says in place of it.
+        public var payload: [UInt8] = []
+        /// What it does in place of drawing a stroke.
+        public var lesson: LessonStep?
     }
 
-    public private(set) var steps: [Step] = []
+    /// What a step of a recorded lesson does.
+    public enum LessonStep: Hashable, Sendable {
+        /// One large record, or a change set: records that are written, or removed where there is `nil`.
+        case changes([Change])
+        case message(BoardRecord.Payload, customType: String?, key: String?)
+        case packet(BoardRecord.Payload, topic: String)
+        case clear
+        /// `nil` removes the item.
+        case paper(String?)
+    }
+
+    /// What becomes of a key.
+    public struct Change: Hashable, Sendable {
+        public var key: String
+        public var record: BoardRecord?
+
+        /// Writes a record.
+        public init(_ record: BoardRecord) { (key, self.record) = (record.key, record) }
+
+        /// Removes the record of a key.
+        public init(removing key: String) { self.key = key }
+    }
+
+    public internal(set) var steps: [Step] = []
     /// What has been drawn when all steps are done.
     public private(set) var drawing: [Stroke] = []
-    public var strokes: Int { drawing.count }
+    /// How many there are of what is counted: strokes, or a lesson's messages.
+    public var strokes: Int { isLesson ? messages : drawing.count }
     public private(set) var points = 0
-    public private(set) var messages = 0
+    public internal(set) var messages = 0
+    /// Whether it plays what a recorder wrote.
+    public let isLesson: Bool
+    /// Keys of the records that it writes or removes.
+    public internal(set) var keys: Set<String> = []
+    /// On which its packets go.
+    public internal(set) var topics: Set<String> = [BoardWords.pointsTopic]
     /// From the start to the last step.
     public var duration: Duration { steps.last?.at ?? .zero }
     public var packets: Int { steps.count - messages }
 
     /// Whether this step is the last message of its stroke.
     public func endsStroke(_ place: Int) -> Bool {
-        steps[place].lane == .message && (place + 1 == steps.count || steps[place + 1].lane == .packet)
+        steps[place].lane == .message && (isLesson || place + 1 == steps.count || steps[place + 1].lane == .packet)
     }
 
     /// Plans the boards one after the other on one channel.
     ///
     /// - Throws: what `Stroke.payloads` throws for a stroke that the format cannot hold.
     public init(_ boards: [RecordedBoard], _ options: Options) throws(BoardError) {
+        isLesson = false
         var pencil = Pencil(options)
         for (number, board) in boards.enumerated() {
             if number > 0 { pencil.pause(milliseconds: ReplayTimes.betweenBoards) }
@@ -84,6 +117,9 @@ public struct ReplayPlan: Equatable, Sendable {
             }
         }
     }
+
+    /// Without steps.
+    init(isLesson: Bool) { self.isLesson = isLesson }
 
     private mutating func draw(
         _ recorded: RecordedStroke, with pencil: inout Pencil, _ options: Options
@@ -107,6 +143,7 @@ public struct ReplayPlan: Equatable, Sendable {
             messages += 1
         }
         drawing.append(stroke)
+        if options.isKept { keys.insert(id.text) }
         points += recorded.points.count
     }
 }
@@ -123,7 +160,7 @@ enum ReplayTimes {
 }
 
 /// Where the replay's clock stands.
-private struct Pencil {
+struct Pencil {
     /// In nanoseconds of the replay.
     private var now: Int64 = 0
     private let speed: Double?
@@ -175,6 +212,9 @@ private struct Pencil {
         runs.append(Run(leaves: leaves(begin + (current + 1) * frame), points: start..<stroke.points.count))
         return runs
     }
+
+    /// What leaves now.
+    var leaving: Duration { leaves(now) }
 
     private func leaves(_ nanoseconds: Int64) -> Duration { speed == nil ? .zero : .nanoseconds(nanoseconds) }
 }

@@ -134,12 +134,14 @@ package func noteChange(_ words: String, at address: RelayAddress) {
 ///
 /// - Parameters:
 ///   - timeout: for all of it, coming in as well.
+///   - patience: for coming in, if that is not `timeout`.
 ///   - listens: it ends, as if nothing were wrong, when nobody reads standard output any more.
 /// - Throws: a `Failure` with exit code 124 when the time is over before the relay has let in: nothing was asked of it then.
 package func withClient(
-    _ arguments: Arguments, as user: String, timeout: Duration?, listens: Bool = false, _ body: (RelayClient) async throws -> ExitCode
+    _ arguments: Arguments, as user: String, timeout: Duration?, patience: Duration? = nil, listens: Bool = false,
+    _ body: (RelayClient) async throws -> ExitCode
 ) async throws -> ExitCode {
-    try await withClient(arguments, .user(user), timeout: timeout, listens: listens, body)
+    try await withClient(arguments, .user(user), timeout: timeout, patience: patience, listens: listens, body)
 }
 
 /// Who comes in.
@@ -150,11 +152,11 @@ package enum Entering: Sendable {
 }
 
 package func withClient(
-    _ arguments: Arguments, _ entering: Entering, timeout: Duration?, listens: Bool = false,
+    _ arguments: Arguments, _ entering: Entering, timeout: Duration?, patience: Duration? = nil, listens: Bool = false,
     _ body: (RelayClient) async throws -> ExitCode
 ) async throws -> ExitCode {
     let began = ContinuousClock.now
-    guard let client = try await inTime(timeout, { try await connect(arguments, entering) }) else {
+    guard let client = try await inTime(patience ?? timeout, { try await connect(arguments, entering) }) else {
         throw Failure("timed out before \(try arguments.address()) let this client in", exitCode: .timedOut)
     }
     let left = timeout.map { max(.zero, $0 - (ContinuousClock.now - began)) }

@@ -2,8 +2,13 @@ import Foundation
 
 /// Standard output takes data only; everything that is said to people goes to standard error.
 package enum Console {
-    /// Whoever read standard output has gone.
-    package struct OutputClosed: Error {}
+    /// Whoever read standard output has gone, or it takes no more.
+    package struct OutputClosed: Error {
+        /// What the system says of it.
+        package var code = errno
+        /// Nobody reads it any more: nothing went wrong.
+        package var isReaderGone: Bool { code == EPIPE }
+    }
 
     /// One line of data.
     package static func print(_ line: String) throws(OutputClosed) {

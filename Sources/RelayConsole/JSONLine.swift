@@ -16,8 +16,8 @@ extension JSONObject {
     package var line: String { shown(JSONBody.encode(self)) }
 }
 
-/// What is invisible stands in texts: an escape says the same.
-private func shown(_ json: [UInt8]) -> String {
+/// The same JSON with nothing in it that a terminal obeys. What is invisible stands in texts: an escape says the same.
+package func shown(_ json: [UInt8]) -> String {
     var shown = String.UnicodeScalarView()
     for scalar in String(decoding: json, as: UTF8.self).unicodeScalars {
         if scalar.value < 0x7F || !Printable.isHidden(scalar) {

@@ -5,7 +5,10 @@ import RelayIO
 /// Three who read the board that a replay keeps: who joined before it, when half of it was drawn, and after its end.
 final class ReplayAudience: Sendable {
     private struct Book {
-        var drawn = BoardDigest()
+        /// By key: with which offset it was written last, and what stands there.
+        var drawn: [String: (offset: UInt64, record: BoardRecord?)] = [:]
+        /// What was written before is gone.
+        var clearedAt: UInt64 = 0
         var newest: UInt64 = 0
         var isDone = false
         var joiners: [ReplayJoiner] = []
@@ -31,9 +34,20 @@ final class ReplayAudience: Sendable {
 
     func strokeIsAccepted() { halfway.strokeIsDone() }
 
-    func stored(_ record: BoardRecord, at offset: UInt64) {
+    /// - Parameter offset: of the last one; the others have those before it.
+    func stored(_ changes: [ReplayPlan.Change], upTo offset: UInt64) {
         book.withLock { book in
-            book.drawn.insert(record)
+            for (index, change) in changes.enumerated() {
+                let own = offset - UInt64(changes.count - 1 - index)
+                if own > book.drawn[change.key]?.offset ?? 0 { book.drawn[change.key] = (own, change.record) }
+            }
+            book.newest = max(book.newest, offset)
+        }
+    }
+
+    func cleared(at offset: UInt64) {
+        book.withLock { book in
+            book.clearedAt = max(book.clearedAt, offset)
             book.newest = max(book.newest, offset)
         }
     }
@@ -68,7 +82,10 @@ final class ReplayAudience: Sendable {
         for joiner in book.withLock({ $0.joiners }) { await joiner.sendersAreDone(newest) }
         try await watching.value
         try await join(.after).watch()
-        return book.withLock { ReplayBoards(drawn: $0.drawn, seen: $0.joiners.map { $0.finish() }) }
+        return book.withLock { book in
+            let standing = book.drawn.values.filter { $0.offset > book.clearedAt }.compactMap(\.record)
+            return ReplayBoards(drawn: BoardDigest(standing), seen: book.joiners.map { $0.finish() })
+        }
     }
 
     /// Ends all reading.

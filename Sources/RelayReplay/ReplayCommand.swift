@@ -7,7 +7,7 @@ extension Command {
     package static let replay = Command(
         name: "replay",
         summary: "draws a recorded lesson on a channel",
-        arguments: [.init(name: "FILE", help: "A recording, one stroke a line (docs/board-format.md); - for standard input.")],
+        arguments: [.init(name: "FILE", help: "What record wrote, or strokes, one a line (docs/board-format.md); - for standard input.")],
         options: [
             .value("--channel", as: "CHANNEL", help: "Where to draw. Required."),
             .value("--speed", as: "X", help: "Speed of the drawing, 0.01…10000, or max: as fast as the rates allow. Default: 1."),
@@ -16,7 +16,7 @@ extension Command {
             .flag("--boards-as-users", help: "Draws all boards at once, each as a user of its own: USER-1, USER-2, …"),
             .value("--users", as: "N", help: "With --boards-as-users: draws only the first N boards."),
             .flag("--verify", help: "Watches with a second connection, and exits with 1 unless the relay kept every promise."),
-            .flag("--retain", help: "Keeps each finished stroke for good, as one record under its id."),
+            .flag("--retain", help: "Keeps each finished stroke for good, as one record under its id. What record wrote says itself what is kept."),
             .value("--store", as: "WHERE", help: "metadata: also saves the whole board as item 'board' of the channel's metadata."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
@@ -28,7 +28,13 @@ extension Command {
             """
             --verify: every message arrived once, in order, byte for byte; no packet arrived before anything sent earlier; packets \
             delivered + reported lost = accepted. With --retain, three readers that join before, half-way and after the end must hold \
-            the same strokes.
+            the same strokes. Records of what record wrote are judged by those readers alone: a reader that catches up with a change \
+            set gets the newest of each key.
+            """,
+            """
+            What record wrote wants an empty board. One user writes all records and messages, in their order; for each device that \
+            sent packets another user sends them: USER-1, USER-2, … A clear takes the host key. Lines that say that the recorder missed \
+            something play as nothing.
             """,
             """
             --store metadata: a save replaces only the revision seen last. After another user's change, replay reads the board and \
@@ -58,13 +64,17 @@ extension Command {
     private static func replay(_ arguments: Arguments) async throws -> ExitCode {
         let job = try ReplayJob(arguments)
         let file = arguments.positional[0]
-        let recording: Recording
+        let plans: [(user: String, plan: ReplayPlan)]
         do {
-            recording = try Recording(ndjson: FileContents.read(file))
+            let bytes = try FileContents.read(file)
+            if RecordedLesson.begins(bytes) {
+                plans = try job.plans(RecordedLesson(ndjson: bytes))
+            } else {
+                plans = try job.plans(Recording(ndjson: bytes))
+            }
         } catch let error as RecordingError {
             throw Failure("\(Printable.quoted(file)), \(error)")
         }
-        let plans = try job.plans(recording)
         let run = ReplayRun(
             arguments: arguments, channel: job.channel, plans: plans, verifies: job.verifies, retains: job.retains, store: job.store)
         let summary = try await run.run(file: file)
@@ -104,6 +114,22 @@ struct ReplayJob {
         retains = arguments.flag("--retain")
         store = try arguments.choice("--store")
         user = try arguments.user()
+    }
+
+    /// Who plays what of a recorded lesson: one user the board, and one the packets of each device.
+    func plans(_ lesson: RecordedLesson) throws -> [(user: String, plan: ReplayPlan)] {
+        let unfit = [
+            ("--boards-as-users", boardsAtOnce != nil), ("--retain", retains), ("--store", store != nil),
+            ("--board", board.map { !$0.utf8.elementsEqual(lesson.board.utf8) } ?? false),
+        ]
+        if let option = unfit.first(where: \.1)?.0 {
+            throw Failure(
+                "option \(option) does not fit a recorded lesson of the board \(Printable.quoted(lesson.board))", exitCode: .usage)
+        }
+        if !lesson.isWhole { Console.note("The recording was cut off: it has no end.") }
+        let cast = ReplayPlan.lesson(lesson, ReplayPlan.Options(speed: speed, pauseMax: pauseMax, idPrefix: ""))
+        guard cast.board.messages > 0 || !cast.pens.isEmpty else { throw Failure("nothing happens in the recording") }
+        return [(user, cast.board)] + cast.pens.enumerated().map { ("\(user)-\($0 + 1)", $1) }
     }
 
     /// Which user draws what. Colours differ by user; ids of strokes differ from those of any other replay.

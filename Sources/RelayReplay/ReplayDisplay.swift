@@ -4,6 +4,7 @@ import RelayIO
 /// The progress of a replay on standard error, where that is a terminal.
 struct ReplayDisplay: Sendable {
     let strokes: Int
+    let unit: String
     let planned: Duration
     let tally: Mutex<ReplayTally>
 
@@ -25,7 +26,7 @@ struct ReplayDisplay: Sendable {
         let byPlan = planned - elapsed
         let bySpeed = done > 0 ? elapsed * Double(strokes - done) / Double(done) : byPlan
         return ProgressBar(
-            done: done, total: strokes, words: "\(Printable.count(done)) of \(Printable.count(strokes)) strokes",
+            done: done, total: strokes, words: "\(Printable.count(done)) of \(Printable.count(strokes)) \(unit)",
             remaining: done == strokes ? nil : byPlan > .zero ? byPlan : max(bySpeed, .seconds(1)))
     }
 }

@@ -33,7 +33,7 @@ final class ReplayJoiner: Sendable {
 
     /// Nobody sees it.
     ///
-    /// - Parameter keys: those of the replay's strokes; what else is on the board may change meanwhile.
+    /// - Parameter keys: those of the replay's records; what else is on the board may change meanwhile.
     static func enter(_ client: RelayClient, _ entry: Entry, channel: String, keys: Set<String>) async throws -> ReplayJoiner {
         try await client.subscribe(channel, features: [.messages], quiet: true, since: .beginning)
         return ReplayJoiner(client, entry, KeptBoard(channel) { keys.contains($0) })
@@ -77,6 +77,9 @@ struct ReplayBoards: Sendable, Equatable {
     var drawn: BoardDigest
     var seen: [ReplayJoiner.Seen]
 
+    /// What is counted.
+    var unit = "strokes"
+
     var areEqual: Bool {
         seen.count == ReplayJoiner.Entry.allCases.count
             && seen.allSatisfy { $0.isComplete && $0.digest == drawn && $0.strokes == drawn.records }
@@ -85,14 +88,14 @@ struct ReplayBoards: Sendable, Equatable {
     var lines: [(String, String)] {
         if areEqual {
             return [
-                ("boards", "\(Printable.count(drawn.records)) strokes for readers who joined before, half-way and after the end, digest \(drawn)")
+                ("boards", "\(Printable.count(drawn.records)) \(unit) for readers who joined before, half-way and after the end, digest \(drawn)")
             ]
         }
-        return [("boards", "NOT EQUAL: \(Printable.count(drawn.records)) strokes were drawn, digest \(drawn)")]
+        return [("boards", "NOT EQUAL: \(Printable.count(drawn.records)) \(unit) were drawn, digest \(drawn)")]
             + seen.map { seen in
                 (
                     "",
-                    "- joined \(seen.joined.rawValue): \(Printable.count(seen.strokes)) strokes, digest \(seen.digest)\(seen.isComplete ? "" : ", not all had come in time")"
+                    "- joined \(seen.joined.rawValue): \(Printable.count(seen.strokes)) \(unit), digest \(seen.digest)\(seen.isComplete ? "" : ", not all had come in time")"
                 )
             }
     }

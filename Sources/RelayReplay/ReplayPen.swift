@@ -37,7 +37,7 @@ package struct ReplayPen: Sendable {
         try await client.subscribe(channel, features: [.messages], quiet: false)
         let stream = try await client.join(channel, features: [], quiet: false)
         try await stream.subscribeTopic(BoardWords.pointsTopic, users: .all)
-        try await stream.joinTopic(BoardWords.pointsTopic)
+        for topic in plan.topics.sorted() { try await stream.joinTopic(topic) }
         var store: ReplayStore?
         if kind == .metadata {
             store = try await ReplayStore.enter(client, as: user, channel: channel, plan: plan, tally: tally)
@@ -61,7 +61,7 @@ package struct ReplayPen: Sendable {
             group.addTask { .linkEnded(await read()) }
             group.addTask {
                 try await sendAndSave()
-                try await stream.leaveTopic(BoardWords.pointsTopic)
+                for topic in plan.topics.sorted() { try await stream.leaveTopic(topic) }
                 return .allSent
             }
             do {
@@ -114,20 +114,27 @@ package struct ReplayPen: Sendable {
                     for unsent in place..<plan.steps.count { verifier?.refused(unsent, from: user) }
                     break
                 }
-                let payload = Payload.text(String(decoding: step.payload, as: UTF8.self))
                 switch step.lane {
                 case .packet:
                     packets.sent(at: clock.now - begin)
-                    try sendPacket(payload, place: place)
+                    try sendPacket(step, place: place)
                 case .message:
-                    messages.sent(at: clock.now - begin)
+                    for _ in 0..<step.messages { messages.sent(at: clock.now - begin) }
                     let sentAt = clock.now
-                    let receipt = try sendStroke(payload, place: place)
+                    let receipt: Sent
+                    do {
+                        receipt = try send(step)
+                    } catch let error as RelayError where plan.isLesson && error.code != .clientClosed {
+                        // One message of a lesson that this relay does not take is told; the rest is played.
+                        tally.withLock { $0.refusals[error.name, default: 0] += 1 }
+                        verifier?.refused(place, from: user)
+                        continue
+                    }
                     tally.withLock { $0.messagesSent += 1 }
                     let endsStroke = plan.endsStroke(place)
                     answers.addTask { await answer(to: receipt, place: place, sentAt: sentAt, endsStroke: endsStroke) }
-                    // What comes in parts gives way to what is sent after it: a pen that waits keeps the order.
-                    if step.payload.count + BoardWords.stroke.utf8.count > BoardLimits.messageBytesMax { _ = try? await receipt.offset() }
+                    // What comes in parts gives way to what is sent after it, and so may a request: a pen that waits keeps the order.
+                    if step.waits { _ = try? await receipt.offset() }
                 }
             }
             try await answers.waitForAll()
@@ -136,25 +143,74 @@ package struct ReplayPen: Sendable {
 
     private enum Sent: Sendable {
         case message(Receipt)
-        case record(StoredReceipt)
+        /// The records that it writes, and keys that it removes.
+        case changes([ReplayPlan.Change], StoredReceipt)
+        case large(StoredReceipt)
+        case asked(Task<UInt64?, any Error>, isClear: Bool)
 
-        func offset() async throws(RelayError) -> UInt64 {
+        /// `nil` of what has no place in the order of messages.
+        func offset() async throws -> UInt64? {
             switch self {
             case .message(let receipt): try await receipt.value.offset
-            case .record(let receipt): try await receipt.accepted
+            case .changes(_, let receipt), .large(let receipt): try await receipt.accepted
+            case .asked(let task, _): try await task.value
             }
         }
     }
 
-    private func sendStroke(_ payload: Payload, place: Int) throws -> Sent {
-        guard retains else { return .message(try client.send(payload, to: channel, customType: BoardWords.stroke, echo: false)) }
-        let key = plan.drawing[plan.steps[place].stroke].id.text
-        return .record(try client.sendLarge(payload, to: channel, customType: BoardWords.stroke, key: key, retain: true))
+    private func send(_ step: ReplayPlan.Step) throws -> Sent {
+        switch step.lesson {
+        case nil: return try sendStroke(step)
+        case .changes(let changes)?:
+            if changes.count == 1, let record = changes[0].record {
+                return .changes(
+                    changes,
+                    try client.sendLarge(
+                        record.payload.published, to: channel, customType: record.customType, key: record.key, retain: true))
+            }
+            if changes.count == 1 { return .changes(changes, try client.send(removing: changes[0].key, from: channel)) }
+            let sent = changes.map { change in
+                change.record.map { RecordChange(key: $0.key, payload: $0.payload.published, customType: $0.customType) }
+                    ?? RecordChange(removing: change.key)
+            }
+            return .changes(changes, try client.send(changes: sent, to: channel))
+        case .message(let payload, let customType, let key)?:
+            return .large(try client.sendLarge(payload.published, to: channel, customType: customType, key: key))
+        case .clear?:
+            let board = client.board(of: channel)
+            return .asked(Task { try await board.clear().offset }, isClear: true)
+        case .paper(let paper)?:
+            let metadata = try client.metadata(of: .message(channel))
+            return .asked(
+                Task {
+                    if let paper {
+                        try await metadata.set([BoardWords.paperItem: paper])
+                    } else {
+                        try await metadata.remove([BoardWords.paperItem])
+                    }
+                    return nil
+                }, isClear: false)
+        case .packet?: preconditionFailure("a packet among messages")
+        }
     }
 
-    private func sendPacket(_ payload: Payload, place: Int) throws {
+    private func sendStroke(_ step: ReplayPlan.Step) throws -> Sent {
+        let text = String(decoding: step.payload, as: UTF8.self)
+        guard retains else { return .message(try client.send(.text(text), to: channel, customType: BoardWords.stroke, echo: false)) }
+        let key = plan.drawing[step.stroke].id.text
+        let record = BoardRecord(key: key, customType: BoardWords.stroke, payload: .text(text))
+        return .changes(
+            [ReplayPlan.Change(record)],
+            try client.sendLarge(.text(text), to: channel, customType: BoardWords.stroke, key: key, retain: true))
+    }
+
+    private func sendPacket(_ step: ReplayPlan.Step, place: Int) throws {
         do {
-            try stream.send(payload, topic: BoardWords.pointsTopic)
+            if case .packet(let payload, let topic)? = step.lesson {
+                try stream.send(payload.published, topic: topic)
+            } else {
+                try stream.send(.text(String(decoding: step.payload, as: UTF8.self)), topic: BoardWords.pointsTopic)
+            }
             tally.withLock { $0.packetsSent += 1 }
         } catch {
             guard error.code != .clientClosed else { throw error }
@@ -164,6 +220,7 @@ package struct ReplayPen: Sendable {
     }
 
     private func answer(to receipt: Sent, place: Int, sentAt: ContinuousClock.Instant, endsStroke: Bool) async {
+        let stroke = plan.steps[place].stroke
         var isAccepted = false
         do {
             let offset = try await receipt.offset()
@@ -174,20 +231,21 @@ package struct ReplayPen: Sendable {
                 $0.roundTrips.add(took)
                 if endsStroke { $0.strokesDone += 1 }
             }
-            verifier?.accepted(offset: offset)
-            if case .record(let receipt) = receipt {
+            if let offset { verifier?.accepted(offset: offset) }
+            switch receipt {
+            case .changes(let changes, let receipt):
                 audience?.strokeIsAccepted()
-                let stored = try await receipt.stored
-                let stroke = plan.drawing[plan.steps[place].stroke].id.text
-                let payload = String(decoding: plan.steps[place].payload, as: UTF8.self)
-                audience?.stored(BoardRecord(key: stroke, customType: BoardWords.stroke, payload: .text(payload)), at: stored)
+                audience?.stored(changes, upTo: try await receipt.stored)
+            case .asked(_, isClear: true): if let offset { audience?.cleared(at: offset) }
+            case .message, .large, .asked: break
             }
-            store?.settled(plan.steps[place].stroke, isAccepted: true)
+            if !plan.isLesson { store?.settled(stroke, isAccepted: true) }
         } catch {
-            tally.withLock { $0.refusals[error.name, default: 0] += 1 }
-            store?.settled(plan.steps[place].stroke, isAccepted: false)
+            let refusal = error as? RelayError
+            tally.withLock { $0.refusals[refusal?.name ?? "\(error)", default: 0] += 1 }
+            if !plan.isLesson { store?.settled(stroke, isAccepted: false) }
             // What was accepted and then not stored has been delivered.
-            if isAccepted || error.code == .outcomeUnknown {
+            if isAccepted || refusal?.code == .outcomeUnknown {
                 verifier?.uncertain(place, from: user)
             } else {
                 verifier?.refused(place, from: user)
@@ -225,6 +283,27 @@ package struct ReplayPen: Sendable {
             }
         }
         return reason
+    }
+}
+
+extension ReplayPlan.Step {
+    /// How many messages of the rate it costs.
+    fileprivate var messages: Int {
+        guard case .changes(let changes)? = lesson else { return 1 }
+        let bytes = changes.reduce(0) { $0 + $1.bytes }
+        return max(1, (changes.count + 63) / 64, (bytes + BoardLimits.messageBytesMax - 1) / BoardLimits.messageBytesMax)
+    }
+
+    /// Whether what comes next must not be sent before this is accepted.
+    fileprivate var waits: Bool {
+        switch lesson {
+        case nil: payload.count + BoardWords.stroke.utf8.count > BoardLimits.messageBytesMax
+        case .changes(let changes)?: changes.count > 1 || changes.contains { $0.bytes > BoardLimits.messageBytesMax }
+        case .message(let payload, let customType, _)?:
+            payload.count + (customType?.utf8.count ?? 0) > BoardLimits.messageBytesMax
+        case .clear?, .paper?: true
+        case .packet?: false
+        }
     }
 }
 

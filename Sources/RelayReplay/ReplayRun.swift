@@ -35,7 +35,7 @@ struct ReplayRun {
             clients.append(client)
             witness = (try await ReplayWitness.enter(client, channel: channel, plans: plans), client)
         }
-        let audience = verifies && retains ? try await self.audience() : nil
+        let audience = verifies && !keys.isEmpty ? try await self.audience() : nil
         var pens: [ReplayPen] = []
         for (user, plan) in plans {
             let client = try await connect(arguments, as: user)
@@ -46,12 +46,14 @@ struct ReplayRun {
                     audience: audience,
                     store: store))
         }
-        announce()
+        if plans[0].plan.isLesson { try await wantEmptyBoard(pens[0].client) }
 
         let boards = Mutex<ReplayBoards?>(nil)
         let begin = ContinuousClock.now
         let code = try await untilEnded(timeout: nil, closing: clients) { [pens] in
-            let display = Task { await ReplayDisplay(strokes: strokes, planned: planned, tally: tally).run() }
+            // From here on Ctrl-C is looked out for.
+            announce()
+            let display = Task { await ReplayDisplay(strokes: strokes, unit: unit, planned: planned, tally: tally).run() }
             defer { display.cancel() }
             let watching = witness.map { witness in Task { await witness.0.watch() } }
             let reading = audience.map { audience in Task { try await audience.watch() } }
@@ -60,6 +62,7 @@ struct ReplayRun {
                 if let audience, let reading {
                     let seen = try await audience.look(reading)
                     boards.withLock { $0 = seen }
+                    if unit == "changes" { boards.withLock { $0?.unit = "records" } }
                 }
             } catch {
                 await audience?.close()
@@ -80,16 +83,29 @@ struct ReplayRun {
         }
         guard code == .ok else { throw Failure("stopped", exitCode: code) }
         return ReplaySummary(
-            file: file, channel: channel, users: plans.count, strokes: strokes, points: points,
+            file: file, channel: channel, users: plans.count, strokes: strokes, unit: unit, points: points,
             elapsed: ContinuousClock.now - begin, tally: tally.withLock { $0 }, verified: witness?.0.finish(),
             boards: boards.withLock { $0 })
+    }
+
+    /// A lesson clears, and replaces what has its keys: it must not meet what others drew.
+    private func wantEmptyBoard(_ client: RelayClient) async throws {
+        let records: Int
+        do {
+            records = try await client.boards().first { $0.channel.text == channel }?.records ?? 0
+        } catch {
+            throw Failure(error)
+        }
+        guard records == 0 else {
+            throw Failure("the board of \(channel) has \(Printable.count(records, "record")): a recorded lesson wants an empty one")
+        }
     }
 
     /// The readers of the board. Nobody else sees them.
     private func audience() async throws -> ReplayAudience {
         let (arguments, channel, user) = (arguments, channel, plans[0].user)
-        let keys = Set(plans.flatMap(\.plan.drawing).map(\.id.text))
-        return try await ReplayAudience(strokes: strokes, patience: Self.patience) { moment in
+        let keys = keys
+        return try await ReplayAudience(strokes: plans.reduce(0) { $0 + $1.plan.messages }, patience: Self.patience) { moment in
             try await ReplayJoiner.enter(connect(arguments, as: "\(user)-\(moment.rawValue)"), moment, channel: channel, keys: keys)
         }
     }
@@ -101,6 +117,8 @@ struct ReplayRun {
         }
     }
 
+    private var keys: Set<String> { plans.reduce(into: []) { $0.formUnion($1.plan.keys) } }
+    private var unit: String { plans[0].plan.isLesson ? "changes" : "strokes" }
     private var strokes: Int { plans.reduce(0) { $0 + $1.plan.strokes } }
     private var points: Int { plans.reduce(0) { $0 + $1.plan.points } }
     private var planned: Duration { plans.map(\.plan.duration).max() ?? .zero }
@@ -108,7 +126,7 @@ struct ReplayRun {
     private func announce() {
         let who = plans.count == 1 ? plans[0].user : "\(plans.count) users"
         Console.note(
-            "Drawing \(Printable.count(strokes)) strokes on \(channel) as \(who), planned \(Printable.time(planned))\(verifies ? ", verified" : "")\(retains ? ", kept" : "")\(store == nil ? "" : ", saved")."
+            "Drawing \(Printable.count(strokes)) \(unit) on \(channel) as \(who), planned \(Printable.time(planned))\(verifies ? ", verified" : "")\(retains ? ", kept" : "")\(store == nil ? "" : ", saved")."
         )
     }
 }

@@ -46,6 +46,8 @@ struct ReplaySummary: Sendable {
     var channel: String
     var users: Int
     var strokes: Int
+    /// What `strokes` counts.
+    var unit = "strokes"
     var points: Int
     var elapsed: Duration
     var tally: ReplayTally
@@ -64,7 +66,7 @@ struct ReplaySummary: Sendable {
         var table = Table(("", .left), ("", .left))
         table.add(
             "drawn",
-            "\(count(tally.strokesDone)) of \(count(strokes)) strokes, \(count(points)) points, \(count(users)) \(users == 1 ? "user" : "users"),"
+            "\(count(tally.strokesDone)) of \(count(strokes)) \(unit)\(unit == "strokes" ? ", \(count(points)) points" : ""), \(count(users)) \(users == 1 ? "user" : "users"),"
                 + " \(Printable.time(elapsed))")
         let refused = tally.refusals.keys.sorted().map { " \($0) \(count(tally.refusals[$0]!))" }.joined(separator: ",")
         table.add(

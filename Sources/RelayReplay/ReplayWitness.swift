@@ -10,6 +10,8 @@ final class ReplayWitness: Sendable {
         /// Drawing users who still publish points, or have not begun to.
         var drawing: Set<String> = []
         var hasSnapshot = false
+        /// The places of each step of a user in the order of what that user sends.
+        var places: [String: [Range<Int>]] = [:]
         var newestAccepted: UInt64 = 0
         var newestArrived: UInt64 = 0
         var sendersAreDone = false
@@ -21,6 +23,8 @@ final class ReplayWitness: Sendable {
 
     private let client: RelayClient
     private let channel: String
+    /// Change sets are caught up with: what is missed meanwhile is told, and may have been replaced.
+    private let isLesson: Bool
     private let book = Mutex(Book())
 
     /// Nobody sees it: it is in no count.
@@ -34,11 +38,19 @@ final class ReplayWitness: Sendable {
     private init(_ client: RelayClient, channel: String, plans: [(user: String, plan: ReplayPlan)]) {
         self.client = client
         self.channel = channel
+        isLesson = plans.contains { $0.plan.isLesson }
         book.withLock { book in
             for (user, plan) in plans {
-                book.drawing.insert(user)
+                if plan.topics.contains(BoardWords.pointsTopic) { book.drawing.insert(user) }
+                var next = 0
                 for step in plan.steps {
-                    book.verifier.sends(step.lane == .message ? .message : .packet, from: user, payload: step.payload)
+                    let arriving = step.arriving
+                    for payload in arriving {
+                        book.verifier.sends(
+                            step.lane == .message ? .message : .packet, from: user, payload: payload, isOfBoard: step.isOfBoard)
+                    }
+                    book.places[user, default: []].append(next..<next + arriving.count)
+                    next += arriving.count
                 }
             }
         }
@@ -47,8 +59,13 @@ final class ReplayWitness: Sendable {
     // MARK: What the senders know
 
     func accepted(offset: UInt64) { book.withLock { $0.newestAccepted = max($0.newestAccepted, offset) } }
-    func refused(_ place: Int, from user: String) { book.withLock { $0.verifier.refused(place, from: user) } }
-    func uncertain(_ place: Int, from user: String) { book.withLock { $0.verifier.uncertain(place, from: user) } }
+    /// - Parameter step: its place in the plan.
+    func refused(_ step: Int, from user: String) {
+        book.withLock { book in for place in book.places[user]![step] { book.verifier.refused(place, from: user) } }
+    }
+    func uncertain(_ step: Int, from user: String) {
+        book.withLock { book in for place in book.places[user]![step] { book.verifier.uncertain(place, from: user) } }
+    }
     func dropped(_ count: Int, from user: String) { book.withLock { $0.verifier.dropped(count, from: user) } }
 
     /// Everything was sent and answered.
@@ -79,6 +96,9 @@ final class ReplayWitness: Sendable {
         case .message(let message) where message.channel == channel:
             book.newestArrived = max(book.newestArrived, message.offset)
             book.verifier.receivedMessage(from: message.sender, offset: message.offset, payload: message.payload.bytes)
+        case .cleared(let cleared) where cleared.channel == channel: book.newestArrived = max(book.newestArrived, cleared.offset)
+        case .caughtUp(let caughtUp) where caughtUp.channel == channel && isLesson:
+            book.newestArrived = max(book.newestArrived, caughtUp.head)
         case .packet(let packet) where packet.channel == channel && packet.topic == BoardWords.pointsTopic:
             book.verifier.receivedPacket(
                 from: packet.publisher, flow: packet.flow, sequence: packet.sequence, payload: packet.payload.bytes)
@@ -86,7 +106,7 @@ final class ReplayWitness: Sendable {
             for entry in lost.entries where entry.channel == channel && entry.topic == BoardWords.pointsTopic {
                 book.verifier.lost(from: entry.publisher, flow: entry.flow, first: entry.first, last: entry.last)
             }
-        case .messagesMissed(let missed) where missed.channel == channel: book.verifier.missedMessages()
+        case .messagesMissed(let missed) where missed.channel == channel && !isLesson: book.verifier.missedMessages()
         case .topics(let change) where change.channel == channel:
             let users = change.publishers.filter { $0.topic == BoardWords.pointsTopic }.map(\.user)
             switch change.kind {

@@ -8,8 +8,8 @@ import RelayReplay
 @main
 struct Boardrelay {
     static let commands: [Command] = [
-        .serve, .demo, .sub, .pub, .history, .presence, .meta, .lock, .board, .user, .channel, .device, .replay, .status, .key, .token,
-        .check, .repair, .bench(.own),
+        .serve, .demo, .sub, .pub, .history, .presence, .meta, .lock, .board, .user, .channel, .device, .record, .replay,
+        .status, .key, .token, .check, .repair, .bench(.own),
     ]
 
     static func main() async {

@@ -382,7 +382,7 @@ struct AccessCommandTests {
         }
         #expect(
             clients.map(\.name).sorted() == [
-                "board", "channel", "device", "history", "lock", "meta", "presence", "pub", "replay", "status", "sub", "user",
+                "board", "channel", "device", "history", "lock", "meta", "presence", "pub", "record", "replay", "status", "sub", "user",
             ])
         for command in clients {
             let names = command.options.flatMap(\.names)

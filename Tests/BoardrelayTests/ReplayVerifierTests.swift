@@ -36,6 +36,20 @@ struct Scene {
 
 @Suite("verifying a replay")
 struct ReplayVerifierTests {
+    @Test("records of a lesson may come in any number and order, for readers' boards judge them; what is no record of it may not")
+    func records() {
+        var verifier = ReplayVerifier()
+        for payload: [UInt8] in [[1], [2], [1]] { verifier.sends(.message, from: "a", payload: payload, isOfBoard: true) }
+        verifier.sends(.message, from: "a", payload: [9])
+        for (index, payload) in ([[1], [9], [1], [1]] as [[UInt8]]).enumerated() {
+            verifier.receivedMessage(from: "a", offset: UInt64(index + 1), payload: payload)
+        }
+        #expect(verifier.violations.isEmpty)
+        verifier.receivedMessage(from: "a", offset: 9, payload: [3])
+        let report = verifier.finish()
+        #expect(Set(report.violations.keys) == [.unknownMessage] && report.messagesAccepted == 1 && report.messagesDelivered == 1)
+    }
+
     @Test("a relay that keeps its word passes, and is counted")
     func kept() {
         var scene = Scene()

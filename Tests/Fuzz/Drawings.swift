@@ -2,7 +2,8 @@ import BoardFormat
 
 private let types = [BoardWords.stroke, BoardWords.text, BoardWords.title, BoardWords.erase, BoardWords.move, BoardWords.image]
 
-/// By the first byte a message of a board, a packet of points, a saved board, a recording, or an exported board.
+/// By the first byte a message of a board, a packet of points, a saved board, a recording, an exported board, or a
+/// recorded lesson.
 func drawings(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let first = bytes.first else { return false }
     let content = Array(bytes.dropFirst())
@@ -16,6 +17,11 @@ func drawings(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let board = try? SavedBoard(json: content) else { break }
         must((try? SavedBoard(json: board.json)) == board, "\(board) does not come back")
     case 7: if let recording = try? Recording(ndjson: content) { _ = try? ReplayPlan(recording.boards, ReplayPlan.Options(idPrefix: "a")) }
+    case 10:
+        guard let lesson = try? RecordedLesson(ndjson: content) else { break }
+        let lines = lesson.events.flatMap { $0.line(board: lesson.board) + [UInt8(ascii: "\n")] }
+        must((try? RecordedLesson(ndjson: lines)) == lesson, "\(lesson) does not come back")
+        _ = ReplayPlan.lesson(lesson, ReplayPlan.Options(idPrefix: ""))
     case 8:
         let readings = [[content], content.map { [$0] }].map(ExportReading.init)
         must(readings[0] == readings[1], "\(readings[0]) in one piece, byte by byte \(readings[1])")
