@@ -229,6 +229,9 @@ static const unsigned char page_kinds_edits_js[] = {
 static const unsigned char page_kinds_index_js[] = {
 #embed "../RelayPage/page/kinds/index.js"
 };
+static const unsigned char page_kinds_lines_js[] = {
+#embed "../RelayPage/page/kinds/lines.js"
+};
 static const unsigned char page_kinds_stroke_js[] = {
 #embed "../RelayPage/page/kinds/stroke.js"
 };
@@ -419,6 +422,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/kinds/color.js", page_kinds_color_js),
     FILE_NAMED("page/kinds/edits.js", page_kinds_edits_js),
     FILE_NAMED("page/kinds/index.js", page_kinds_index_js),
+    FILE_NAMED("page/kinds/lines.js", page_kinds_lines_js),
     FILE_NAMED("page/kinds/stroke.js", page_kinds_stroke_js),
     FILE_NAMED("page/kinds/text.js", page_kinds_text_js),
     FILE_NAMED("page/layers.js", page_layers_js),

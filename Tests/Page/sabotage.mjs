@@ -166,6 +166,14 @@ const sabotages = [
   ['kinds: errors of rounding add up', 'const now = [x(sum[0]), y(sum[1])]', 'const now = [last[0] + x(points[at]) - x(0), last[1] + y(points[at + 1]) - y(0)]'],
   ['kinds: what a record says besides is lost', 'payload: written(object)}', 'payload: written({...object, by: undefined})}'],
   ['words: of a number there is one text', 'found[new Intl.PluralRules(language).select(values.count)] ?? found.other', 'found.other'],
+  ['texts: a word begins no line of its own', 'if (from > start) {', 'if (false) {'],
+  ['texts: an accent stands alone', '|(?<=\\u200d).', ''],
+  ['texts: all of a text is measured for each line', 'while (high <= count && fits(high)) [low, high] = [high, 2 * high]', 'high = count + 1'],
+  ['texts: a text is as wide as guessed',
+    'return context ? text => Math.ceil(context.measureText(text).width * 100) : estimated(element)', 'return estimated(element)'],
+  ['texts: a picture of a board is as wide as on the screen', 'kindOf(element.type).documentBoxOf?.(element) ?? element.box', 'element.box'],
+  ['texts: one that is too long is written', "if (this.isTooLong) return this.tell(", 'if (false) return this.tell('],
+  ['texts: others’ fields are lost', 'record ? written({...parse(record.payload), text: words})', 'record ? writeText({...now, text: words})'],
   ['canvas: what lies far apart cannot be seen at once', 'Math.max(1e-5, scale)', 'Math.max(handScaleMin, scale)'],
   ['canvas: a newcomer sees the empty middle', 'this.show(nearest,', 'this.show([...median, ...median],'],
   ['tiles: a pixel of the screen is one of the page', 'const zoom = scale * this.ratio', 'const zoom = scale'],
@@ -181,7 +189,8 @@ try {
   const tests = {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices',
       'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board'],
-    [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds', 'words'],
+    [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds',
+      'texts', 'words'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(

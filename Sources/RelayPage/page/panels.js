@@ -31,6 +31,9 @@ const words = {
   clear: 'menu.clear', 'end-board': 'menu.end', leave: 'menu.leave', rename: 'people.rename', 'another-device': 'people.otherDevice',
 }
 
+/** Colours of sticky notes, light enough for every ink, by the second half of their words. */
+const papers = {yellow: 'FFE680', orange: 'FFC78A', pink: 'FFB8D2', green: 'B0E8AB', blue: 'A6D6FF', violet: 'D2BEFF'}
+
 /** An element whose words are where `label` finds them. */
 function worded(tag, properties, words, ...children) {
   const element = make(tag, properties, ...children)
@@ -41,9 +44,9 @@ function worded(tag, properties, words, ...children) {
 export class Panels {
   /**
    * @param {{colors, widths, restyle: (change: object) => void, menu: Record<string, () => void>, people: Record<string, () => void>,
-   *   translate: (language: string) => Promise<void>}} parts `menu`, `people`: what rows do, by their ids
+   *   translate: (language: string) => Promise<void>, repaper: (paper: string) => void}} parts `menu`, `people`: what rows do, by their ids
    */
-  constructor({colors, widths, restyle, menu, people, translate}) {
+  constructor({colors, widths, restyle, menu, people, translate, repaper}) {
     const close = open([['people', 'people-panel'], ['more', 'menu'], ['style', 'style-panel']])
     const row = ([id, run]) => worded('button', {id, className: 'row', onclick: () => (close(), run())}, {text: words[id]})
     $('menu').append(...Object.entries(menu).map(row))
@@ -63,6 +66,11 @@ export class Panels {
       dot.style.width = dot.style.height = `${4 + width / 70}px`
       return worded('button', {onclick: () => restyle({width})}, {label: `width.${name}`, width}, dot)
     }))
+    group('papers', 'paper', ...Object.entries(papers).map(([name, paper]) => {
+      const sheet = make('i', {className: 'ink'})
+      sheet.style.background = `#${paper}`
+      return worded('button', {onclick: () => repaper(paper)}, {label: `paper.${name}`, paper}, sheet)
+    }))
     label(document.body)
   }
 
@@ -80,10 +88,11 @@ export class Panels {
     $('end-board').hidden = !mayModerate
   }
 
-  /** The colour and width that are chosen. */
-  restyle({color, width}) {
+  /** The colours and the width that are chosen. */
+  restyle({color, width, paper}) {
     for (const button of document.querySelectorAll('#style-panel button')) {
-      button.ariaPressed = button.dataset.color === `#${color}FF` || Number(button.dataset.width) === width
+      const {dataset} = button
+      button.ariaPressed = dataset.color === `#${color}FF` || Number(dataset.width) === width || dataset.paper === paper
     }
   }
 }

@@ -6,7 +6,7 @@ import {save} from './ui.js'
 
 /** The whole picture on white, at twice its size unless that were too large. @returns {HTMLCanvasElement} */
 export function picture(elements) {
-  const {x, y, width, height} = pictureBox(elements)
+  const {x, y, width, height} = pictureBox(elements.map(({box}) => box))
   const scale = Math.min(2, 8_192 / Math.max(width, height) * 100)
   const canvas = Object.assign(document.createElement('canvas'),
       {width: Math.ceil(width / 100 * scale), height: Math.ceil(height / 100 * scale)})

@@ -11,12 +11,14 @@ import {stroke} from './stroke.js'
  *   read: (object: object) => object|undefined, // with `id` and `z`; `undefined`: it breaks a rule
  *   join?: (element: object|undefined, part: object) => object, // the element with one more record; without it the last record is it
  *   boxOf: (element: object) => number[],
+ *   documentBoxOf?: (element: object) => number[], // in a document, whose letters nobody can measure; else its box
  *   spanOf?: (element: object) => number[], // what it covers when it is drawn, where only the screen knows; else its box
  *   draw: (context: CanvasRenderingContext2D, element: object) => void,
- *   svg: (element: object, tools: {decimal, escaped, opacity}) => string[],
+ *   svg: (element: object, tools: {decimal, escaped, opacity, place}) => string[],
  *   touches: (element: object, x: number, y: number, slack: number) => boolean, // of a place that is within the box
  *   shift: (object: object, dx: number, dy: number) => void,
  *   resize: (object: object, scale: {x: (place: number) => number, y: (place: number) => number, factor: number}) => void,
+ *   restyle?: (object: object, style: {width: number, size: number}) => void, // a line's width, a text's size
  *   hasNoColor?: boolean,
  * }} Kind
  */

@@ -28,6 +28,8 @@ export const tools = {
   // A screen's keyboard comes only while the finger is being lifted: a text that a palm begins is empty, and goes.
   text: {group: 'text', key: 't', label: 'tool.text', needsDraw: true, hasStyle: true, isHarmless: true, load: () => import('./text.js'),
     icon: 'M5 7.5V5h14v2.5M12 5v14M9.5 19h5'},
+  note: {group: 'text', key: 'n', label: 'tool.note', needsDraw: true, hasStyle: true, isHarmless: true, load: () => import('./text.js'),
+    icon: 'M5 5h14v9l-5 5H5zM19 14h-5v5M8.5 9.5h7M8.5 13h3'},
 }
 
 /** Names of tools by their keys. */
