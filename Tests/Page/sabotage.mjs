@@ -174,6 +174,16 @@ const sabotages = [
   ['texts: a picture of a board is as wide as on the screen', 'kindOf(element.type).documentBoxOf?.(element) ?? element.box', 'element.box'],
   ['texts: one that is too long is written', "if (this.isTooLong) return this.tell(", 'if (false) return this.tell('],
   ['texts: others’ fields are lost', 'record ? written({...parse(record.payload), text: words})', 'record ? writeText({...now, text: words})'],
+  ['pictures: all that were ever seen are kept', 'if (this.#bytes > this.most && other !== data) this.#drop(other)', ''],
+  ['pictures: the one that was drawn last goes first', 'this.#kept.delete(data)\n      this.#kept.set(data, found)', ''],
+  ['pictures: two that do not fit are decoded for ever', '!isEnough && !this.#decoded.has(data)', '!isEnough'],
+  ['pictures: each is decoded whole', 'while (width >= 2 * Math.max(32, shown))', 'while (false)'],
+  ['pictures: a broken one stops the others', ', () => ({isBroken: true, width, bytes: data.length}))', ')'],
+  ['pictures: a small file opens as a huge one', '|| size[0] !== pixelWidth', ''],
+  ['pictures: more pixels are decoded than a browser can', 'if (width * height > filePixelsMax)', 'if (false)'],
+  ['pictures: one is what its name says', 'if (!type) throw new NoPicture', 'if (false) throw new NoPicture'],
+  ['pictures: what a browser cannot encode is taken for it', 'if (!made || made.type !== kind) continue', 'if (!made) continue'],
+  ['pictures: one that is too large is taken', 'if (made.size > imageBytesMax) continue', ''],
   ['canvas: what lies far apart cannot be seen at once', 'Math.max(1e-5, scale)', 'Math.max(handScaleMin, scale)'],
   ['canvas: a newcomer sees the empty middle', 'this.show(nearest,', 'this.show([...median, ...median],'],
   ['tiles: a pixel of the screen is one of the page', 'const zoom = scale * this.ratio', 'const zoom = scale'],
@@ -190,7 +200,7 @@ try {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices',
       'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board'],
     [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds',
-      'texts', 'words'],
+      'texts', 'images', 'words'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(

@@ -173,8 +173,7 @@ const showPeople = async () => {
   showPeople(session.members, session.user, session.mayClear, session.mayModerate && ((user, name) => host?.manage(user, name)))
 }
 
-/** What tools hear of besides the pointers that are theirs. */
-const listen = async () => (await loadTool('text')).listen({hands: tools, choose})
+const listen = () => Promise.all(['text', 'image'].map(async tool => (await loadTool(tool)).listen({hands: tools})))
 
 /** What stands is shown: what may be wanted without a relay is loaded now. */
 function comeLater() {
@@ -188,6 +187,7 @@ function comeLater() {
 // MARK: Tools, and what the buttons do
 
 function choose(tool) {
+  if (toolTable[tool].isAct) return void loadTool(tool).then(({act}) => act(tools, tool), noModule)
   tools.tool = tool
   tools.choose([])
   dock.show(tool)
@@ -204,13 +204,6 @@ function restyle(change) {
 }
 const styleOf = tool => tool === 'marker' ? {color: `#${style.color}59`, width: style.width * 4}
   : {color: `#${style.color}FF`, width: style.width, size: textSizes[style.width], paper: `#${style.paper}FF`}
-
-/** Of the next sticky note, and of those that are chosen. */
-async function repaper(paper) {
-  Object.assign(style, {paper})
-  panels.restyle(style)
-  ;(await loadTool('note')).repaper(tools, paper)
-}
 
 function showPenMode() {
   $('pen-mode').hidden = !penMode.isKnown
@@ -238,7 +231,7 @@ async function showPanels() {
   const {Panels} = await late.panels()
   if (panels) return
   panels = new Panels({
-    colors, widths, restyle, translate, repaper,
+    colors, widths, restyle, translate, style, hands: tools,
     menu: {
       'new-board': async () => location.hash = `/b/${(await late.names()).boardName()}`,
       'export-png': async () => (await late.png()).savePNG(records.ordered, `${title()}.png`),
@@ -316,6 +309,7 @@ const device = await claimDevice(user)
 session = new Session({board, credential, user, device, name, records, live, changed, failed})
 tools = new Tools({
   canvas, session, records, undo, changed, penMode, style: styleOf, failed: noModule, refused: () => toast(say('notice.othersThing')),
+  chooseTool: choose,
 })
 dock = new Dock(choose)
 furnish()
