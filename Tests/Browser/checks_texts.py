@@ -189,6 +189,7 @@ def pasted(stage):
     dark.browser.enter(dark.window)
     dark.browser.set_dark(True)
     dark.must_have(2)
+    until(lambda: not dark.is_shown("#hint"), "a board of pictures is not called empty", 5)
     until(lambda: is_near(colors(dark, *corners), RED, GREEN, BLUE, ORANGE), lambda: f"in the dark: {colors(dark, *corners)}", 10)
     stage.picture(dark, "pictures-dark")
     dark.browser.set_dark(False)
@@ -202,7 +203,18 @@ def refused(stage):
     page.wait(unsent=0)
     image = pictures(page)[0]
     assert size > 2**20 >= len(image["file"]) and max(image["pixelWidth"], image["pixelHeight"]) <= 2048, (size, len(image["file"]))
+    # A file that is chosen, and one that a camera would take; no driver answers the window that asks for them.
+    page.ask("HTMLInputElement.prototype.click = () => {}")
+    page.press("c")
+    until(lambda: page.ask("return Boolean(document.querySelector(arguments[0]))", "#picture-file[capture=environment]"), "a camera is asked", 5)
+    page.press("b")
+    until(lambda: page.ask("return Boolean(document.querySelector(arguments[0]))", "#picture-file[multiple]"), "files are asked for", 5)
+    file = stage.folder / "picture.png"
+    file.write_bytes(image["file"])
+    page.find("#picture-file").send_keys(str(file))
+    page.must_have(2)
+    until(lambda: chosen(page), "what was inserted is chosen", 5)
     for what, words in ("pdf", "does not draw PDF"), ("heic", "HEIC"), ("svg", "SVG"):
         give(page, what)
         until(lambda: words in page.words("#toasts"), lambda: f"{what}: {page.words('#toasts')!r}", 5)
-    assert page.elements() == 1
+    assert page.elements() == 2

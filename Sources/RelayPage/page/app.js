@@ -74,6 +74,7 @@ const print = async () => (await late.svg()).print(records.ordered, records.titl
 
 /** What the document says of itself, for styles and for tests. */
 function tell() {
+  $('hint').classList.toggle('gone', records.isReading || records.elements.size > 0)
   $('back').hidden = records.isReading || records.elements.size === 0 || records.hasWithin(canvas.window)
   const {dataset} = document.documentElement
   const state = session?.state ?? 'connecting'
@@ -137,7 +138,6 @@ function changed(what) {
   $('progress').hidden = progress === undefined
   $('progress').ariaValueNow = Math.round(progress * 100)
   $('progress').firstChild.style.width = `${progress * 100}%`
-  $('hint').classList.toggle('gone', records.isReading || records.elements.size > 0)
   $('reading').hidden = !standing
   $('reading').textContent = standing ? say(standing) : ''
   $('reading').classList.toggle('above', mayDraw)

@@ -4,6 +4,7 @@ import {newID} from '../ink.js'
 import {writeImage} from '../kinds/image.js'
 import {loadKind} from '../kinds/index.js'
 import {fileBytesMax, NoPicture, pictureOf} from '../picture-files.js'
+import {loadTool} from './index.js'
 import {make, toast} from '../ui.js'
 import {say} from '../words/index.js'
 
@@ -73,6 +74,8 @@ export async function insert(files, hands, middle = middleOf(hands.canvas)) {
   if (chosen.length === 0) return
   hands.chooseTool('select')
   hands.choose(chosen.map(id => ({id})))
+  // The frame around it, where nothing was chosen before.
+  ;(await loadTool('select')).show(hands)
 }
 
 function middleOf({window: [left, top, right, bottom]}) {
