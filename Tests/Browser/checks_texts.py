@@ -5,6 +5,7 @@ import base64
 from selenium.webdriver.common.keys import Keys
 
 from browser import until
+from pictures import SIZES
 from stage import check
 
 
@@ -89,13 +90,13 @@ def notes(stage):
     until(lambda: "#A6D6FF" in ben.svg(), "the note has another paper", 10)
     ada.press("z", control=True)
     until(lambda: "#FFE680" in ben.svg(), "and its own again", 10)
-    for dark in (False, True):
+    for dark in (True, False):
         page = stage.page(relay, f"Cyd {dark}", dark=dark)
         page.browser.enter(page.window)
         page.browser.set_dark(dark)
         page.must_have(1)
-        for width in (1280, 320):
-            page.resize(width, 700)
+        for width, height in SIZES[0], SIZES[2]:
+            page.resize(width, height)
             page.press("n")
             page.draw((150, 200), kind="mouse")
             until(lambda: page.is_shown("#words"), "words are asked for", 5)
@@ -103,7 +104,6 @@ def notes(stage):
             stage.picture(page, f"texts-note-{'dark' if dark else 'light'}-{width}")
             page.ask("document.getElementById('words').value = ''")
             page.find("#words").send_keys(Keys.ESCAPE)
-        page.browser.set_dark(False)
 
 
 # Files as a person gives them: made in the page, then pasted or dropped.
@@ -161,6 +161,7 @@ def is_near(found, *wanted):
     return all(abs(one - other) < 24 for color, like in zip(found, wanted) for one, other in zip(color, like))
 
 
+THERE = "return Boolean(document.querySelector(arguments[0]))"
 RED, GREEN, BLUE, ORANGE = (217, 45, 32), (21, 146, 75), (31, 102, 229), (232, 115, 12)
 
 
@@ -192,7 +193,8 @@ def pasted(stage):
     until(lambda: not dark.is_shown("#hint"), "a board of pictures is not called empty", 5)
     until(lambda: is_near(colors(dark, *corners), RED, GREEN, BLUE, ORANGE), lambda: f"in the dark: {colors(dark, *corners)}", 10)
     stage.picture(dark, "pictures-dark")
-    dark.browser.set_dark(False)
+    ada.browser.enter(ada.window)
+    ada.browser.set_dark(False)
 
 
 @check("a large picture becomes smaller, and what is none is refused in words")
@@ -206,9 +208,9 @@ def refused(stage):
     # A file that is chosen, and one that a camera would take; no driver answers the window that asks for them.
     page.ask("HTMLInputElement.prototype.click = () => {}")
     page.press("c")
-    until(lambda: page.ask("return Boolean(document.querySelector(arguments[0]))", "#picture-file[capture=environment]"), "a camera is asked", 5)
+    until(lambda: page.ask(THERE, "#picture-file[capture=environment]"), "a camera is asked", 5)
     page.press("b")
-    until(lambda: page.ask("return Boolean(document.querySelector(arguments[0]))", "#picture-file[multiple]"), "files are asked for", 5)
+    until(lambda: page.ask(THERE, "#picture-file[multiple]"), "files are asked for", 5)
     file = stage.folder / "picture.png"
     file.write_bytes(image["file"])
     page.find("#picture-file").send_keys(str(file))
