@@ -229,8 +229,17 @@ static const unsigned char page_kinds_color_js[] = {
 static const unsigned char page_kinds_edits_js[] = {
 #embed "../RelayPage/page/kinds/edits.js"
 };
+static const unsigned char page_kinds_image_head_js[] = {
+#embed "../RelayPage/page/kinds/image-head.js"
+};
+static const unsigned char page_kinds_image_js[] = {
+#embed "../RelayPage/page/kinds/image.js"
+};
 static const unsigned char page_kinds_index_js[] = {
 #embed "../RelayPage/page/kinds/index.js"
+};
+static const unsigned char page_kinds_lines_js[] = {
+#embed "../RelayPage/page/kinds/lines.js"
 };
 static const unsigned char page_kinds_stroke_js[] = {
 #embed "../RelayPage/page/kinds/stroke.js"
@@ -258,6 +267,12 @@ static const unsigned char page_pen_mode_js[] = {
 };
 static const unsigned char page_people_js[] = {
 #embed "../RelayPage/page/people.js"
+};
+static const unsigned char page_picture_files_js[] = {
+#embed "../RelayPage/page/picture-files.js"
+};
+static const unsigned char page_pictures_js[] = {
+#embed "../RelayPage/page/pictures.js"
 };
 static const unsigned char page_places_js[] = {
 #embed "../RelayPage/page/places.js"
@@ -303,6 +318,9 @@ static const unsigned char page_tools_js[] = {
 };
 static const unsigned char page_tools_eraser_js[] = {
 #embed "../RelayPage/page/tools/eraser.js"
+};
+static const unsigned char page_tools_image_js[] = {
+#embed "../RelayPage/page/tools/image.js"
 };
 static const unsigned char page_tools_index_js[] = {
 #embed "../RelayPage/page/tools/index.js"
@@ -422,7 +440,10 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/join-code.js", page_join_code_js),
     FILE_NAMED("page/kinds/color.js", page_kinds_color_js),
     FILE_NAMED("page/kinds/edits.js", page_kinds_edits_js),
+    FILE_NAMED("page/kinds/image-head.js", page_kinds_image_head_js),
+    FILE_NAMED("page/kinds/image.js", page_kinds_image_js),
     FILE_NAMED("page/kinds/index.js", page_kinds_index_js),
+    FILE_NAMED("page/kinds/lines.js", page_kinds_lines_js),
     FILE_NAMED("page/kinds/stroke.js", page_kinds_stroke_js),
     FILE_NAMED("page/kinds/text.js", page_kinds_text_js),
     FILE_NAMED("page/layers.js", page_layers_js),
@@ -432,6 +453,8 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/panels.js", page_panels_js),
     FILE_NAMED("page/pen-mode.js", page_pen_mode_js),
     FILE_NAMED("page/people.js", page_people_js),
+    FILE_NAMED("page/picture-files.js", page_picture_files_js),
+    FILE_NAMED("page/pictures.js", page_pictures_js),
     FILE_NAMED("page/places.js", page_places_js),
     FILE_NAMED("page/png.js", page_png_js),
     FILE_NAMED("page/points.js", page_points_js),
@@ -447,6 +470,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/tiles.js", page_tiles_js),
     FILE_NAMED("page/tools.js", page_tools_js),
     FILE_NAMED("page/tools/eraser.js", page_tools_eraser_js),
+    FILE_NAMED("page/tools/image.js", page_tools_image_js),
     FILE_NAMED("page/tools/index.js", page_tools_index_js),
     FILE_NAMED("page/tools/pen.js", page_tools_pen_js),
     FILE_NAMED("page/tools/select.js", page_tools_select_js),

@@ -6,6 +6,7 @@ import {join} from 'node:path'
 import {test} from 'node:test'
 import {hundredths} from '../../Sources/RelayPage/page/format.js'
 import {shifted} from '../../Sources/RelayPage/page/kinds/edits.js'
+import {writeImage} from '../../Sources/RelayPage/page/kinds/image.js'
 import {loadKinds, readRecord} from '../../Sources/RelayPage/page/kinds/index.js'
 import {writeStroke} from '../../Sources/RelayPage/page/kinds/stroke.js'
 import {writeText} from '../../Sources/RelayPage/page/kinds/text.js'
@@ -18,12 +19,12 @@ import {Dice} from './support/dice.mjs'
 await loadKinds()
 
 const rows = readFileSync(new URL('../../docs/vectors/board.tsv', import.meta.url), 'utf8').split('\n').slice(1).filter(Boolean)
-    // Shapes, notes, images and protected elements the page does not read yet.
-    .map(line => line.split('\t')).filter(([name]) => !/^(shape|locked|wrapped|note|image)\b/.test(name))
+    // Shapes and protected strokes the page does not read yet.
+    .map(line => line.split('\t')).filter(([name, kind]) => kind !== 'stroke' && kind !== 'points' || !/^(shape|locked)\b/.test(name))
 
 test('vectors/board.tsv: the page draws what a reader reads, and passes over what it refuses', () => {
   let read = 0
-  for (const [name, kind, reader, payload] of rows.filter(([, kind]) => ['stroke', 'text', 'title', 'points'].includes(kind))) {
+  for (const [name, kind, reader, payload] of rows.filter(([, kind]) => ['stroke', 'text', 'image', 'title', 'points'].includes(kind))) {
     const found = kind === 'points' ? readPacket(payload) : readRecord(kind, payload)
     assert.equal(found !== undefined, reader === 'ok' || reader === 'reads', name)
     if (found) read++
@@ -36,7 +37,8 @@ test('vectors/board.tsv: what the page read it writes as the same bytes', () => 
   for (const [name, kind, reader, payload] of rows) {
     const found = reader === 'ok' && readRecord(kind, payload)
     if (!found || /"cols":"xyp?t"|"part"/.test(payload) || kind === 'title') continue
-    assert.equal(kind === 'text' ? writeText(found) : writeStroke(found), payload, name)
+    const write = {image: writeImage, stroke: writeStroke, text: writeText}[kind]
+    assert.equal(write(found), payload, name)
     written++
   }
   assert.ok(written >= 4, `${written} rows that are written`)
@@ -67,10 +69,17 @@ test('a record is moved with all that it says, and not out of the range', () => 
   assert.equal(readRecord('stroke', payload.replace('"v":1', '"v":2')), undefined, 'a newer version')
 })
 
+const picture = rows.find(([name]) => name === 'image-jpeg')[3]
+
+/** Half of the texts wrap, and half of these are on a note. */
+const note = (dice, color) => ({0: {width: 100 + dice.below(30_000)}, 1: {width: 100 + dice.below(30_000), paper: color()}})[dice.below(4)]
+
 /** Records of every kind: also broken ones, parts, ids and titles that come again under other keys. */
 function randomRecords(dice) {
-  const letters = ['a', 'é', '😀', '&', '<', '\n', '\t', '\r', '\u0001', '\u001f', '\uffff', '\u1100', ' ', '"', '\u0301']
-  const words = () => Array.from({length: 1 + dice.below(12)}, () => letters[dice.below(letters.length)]).join('')
+  const letters = [
+    'a', 'é', '😀', '&', '<', '\n', '\t', '\r', '\u0001', '\u001f', '\uffff', '\u1100', ' ', ' ', '"', '\u0301', '\u200d', '\ufe0f', '\u{1f3fd}',
+  ]
+  const words = () => Array.from({length: 1 + dice.below(40)}, () => letters[dice.below(letters.length)]).join('')
   const color = () => ['#1B1B1BFF', '#d92d2059', '#00FF0000', '#12345680'][dice.below(4)]
   return Array.from({length: 60}, (_, at) => {
     const id = dice.below(6) === 0 ? 'again' : `s${at}`
@@ -79,7 +88,11 @@ function randomRecords(dice) {
     if (kind === 0) return {customType: 'title', key: `t${at}`, text: JSON.stringify({text: words(), v: 1})}
     if (kind < 3) return {customType: 'text', key: `s${at}`,
         text: JSON.stringify({color: color(), id, size: 100 + dice.below(9_000), text: words(), v: 1, x: dice.below(9_999) - 5_000,
-        y: dice.below(9_999), z})}
+        y: dice.below(9_999), z, ...note(dice, color)})}
+    if (dice.below(8) === 0) {
+      return {customType: 'image', key: `s${at}`, text: picture.replace('"i1"', `"${id}"`).replace('"z":7', `"z":${z}`)
+          .replace('"x":0', `"x":${dice.below(999) - 5_000}`)}
+    }
     if (kind === 3) return {customType: ['stroke', 'erase', 'other'][dice.below(3)], key: `s${at}`, text: '{"color":"#000000FF","v":1}'}
     const cols = ['xy', 'xyp', 'xyt', 'xypt'][dice.below(4)]
     const isDot = dice.below(8) === 0

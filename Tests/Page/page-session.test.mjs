@@ -5,7 +5,6 @@ import {Live} from '../../Sources/RelayPage/page/live.js'
 import {Records} from '../../Sources/RelayPage/page/records.js'
 import {ErrorCode, RelayError} from '../../Sources/RelayPage/relay-client.js'
 import {Session} from '../../Sources/RelayPage/page/session.js'
-import {Writing} from '../../Sources/RelayPage/page/writing.js'
 import {MemoryStorage} from './support/memory-storage.mjs'
 
 globalThis.location = {origin: 'http://relay', host: 'relay'}
@@ -263,33 +262,6 @@ test('[AC11] nobody is told of live points that a freeze refuses; of the rest ev
   assert.deepEqual(told, [])
   client.say('refused', {subject: 'channel', channel: 'lesson', error})
   assert.deepEqual(told, ['notPermitted'])
-})
-
-// MARK: Texts
-
-/** A text of the board in the middle of being written. */
-function writing(value, {now, isReading = false}) {
-  const written = []
-  const element = {id: 't', text: 'old', color: '#000000FF', size: 1_800, x: 1, y: 2, z: 3,
-      records: [{key: 't', customType: 'text', payload: 'before'}]}
-  const one = Object.assign(Object.create(Writing.prototype), {
-    area: {value, remove() {}}, place: {element, color: element.color, size: element.size, x: 1, y: 2}, canvas: {redraw() {}},
-    session: {write: (key, record) => written.push([key, record && JSON.parse(record.payload)])}, undo: {add() {}},
-    records: {isReading, nextLayer: 9, elements: new Map(now ? [['t', {...element, ...now}]] : [])},
-  })
-  one.finish()
-  return written
-}
-
-test('a text that others moved while it was written stays where they put it; one that they erased is a new one', () => {
-  const [[key, moved]] = writing('new', {now: {x: 70, y: 80, z: 5}})
-  assert.deepEqual([key, moved.text, moved.x, moved.y, moved.z], ['t', 'new', 70, 80, 5])
-  const [[other, again]] = writing('new', {})
-  assert.ok(other !== 't' && again.id === other, other)
-  assert.deepEqual([again.text, again.x, again.y, again.z], ['new', 1, 2, 9])
-  assert.deepEqual([writing('old', {}), writing(' ', {})], [[], []], 'nothing was written: it stays erased')
-  assert.equal(writing('new', {isReading: true})[0][0], 't', 'a board that is being read anew has not lost it')
-  assert.deepEqual(writing('', {now: {}}), [['t', undefined]])
 })
 
 test('[AC11] while drawing is paused the page says so, to a guest who only looks on and to a host who still draws', () => {

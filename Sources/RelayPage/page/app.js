@@ -8,7 +8,7 @@ import {titleOf} from './names.js'
 import {PenMode} from './pen-mode.js'
 import {Records} from './records.js'
 import {Session} from './session.js'
-import {loadTools, toolOfKey, tools as toolTable} from './tools/index.js'
+import {loadTool, loadTools, toolOfKey, tools as toolTable} from './tools/index.js'
 import {Tools} from './tools.js'
 import {$, ask, field, showCursors, toast} from './ui.js'
 import {Undo} from './undo.js'
@@ -21,7 +21,7 @@ const colors = {
 }
 const widths = {fine: 200, medium: 350, bold: 700, broad: 1_400}
 const textSizes = {200: 1_800, 350: 2_600, 700: 4_200, 1400: 7_200}
-const style = {color: '1B1B1B', width: 350}
+const style = {color: '1B1B1B', width: 350, paper: 'FFE680'}
 
 /** What the first drawing does without. It comes behind it, so that it is there without a relay, or when it is wanted before. */
 const withWords = load => async () => (await Promise.all([load(), restOfWords()]))[0]
@@ -75,12 +75,14 @@ const print = async () => (await late.svg()).print(records.ordered, records.titl
 
 /** What the document says of itself, for styles and for tests. */
 function tell() {
+  $('hint').classList.toggle('gone', records.isReading || records.elements.size > 0)
   $('back').hidden = records.isReading || records.elements.size === 0 || records.hasWithin(canvas.window)
   const {dataset} = document.documentElement
   const state = session?.state ?? 'connecting'
   const values = {
     link: state === 'closed' ? 'ended' : state, unsent: records.own.length, live: live.strokes.size + (tools?.strokes.size ?? 0),
     role: session?.mayDraw ?? true ? 'editor' : 'reader', tool: tools?.tool ?? 'pen',
+    notes: tools?.tool === 'note' || Boolean(tools?.chosen.some(({paper}) => paper)),
         ...records.isReading ? {} : {boardOffset: records.offset},
   }
   if (records.isReading) delete dataset.boardOffset
@@ -137,7 +139,6 @@ function changed(what) {
   $('progress').hidden = progress === undefined
   $('progress').ariaValueNow = Math.round(progress * 100)
   $('progress').firstChild.style.width = `${progress * 100}%`
-  $('hint').classList.toggle('gone', records.isReading || records.elements.size > 0)
   $('reading').hidden = !standing
   $('reading').textContent = standing ? say(standing) : ''
   $('reading').classList.toggle('above', mayDraw)
@@ -173,11 +174,13 @@ const showPeople = async () => {
   showPeople(session.members, session.user, session.mayClear, session.mayModerate && ((user, name) => host?.manage(user, name)))
 }
 
+const listen = () => Promise.all(['text', 'image'].map(async tool => (await loadTool(tool)).listen({hands: tools})))
+
 /** What stands is shown: what may be wanted without a relay is loaded now. */
 function comeLater() {
   if (performance.getEntriesByName('whiteboard-read').length > 0) return
   performance.mark('whiteboard-read')
-  const all = [showHost(), showPanels(), showPeople(), ...Object.values(late).map(load => load())]
+  const all = [showHost(), showPanels(), showPeople(), listen(), ...Object.values(late).map(load => load())]
   // What does not come now is asked for again when it is wanted.
   for (const one of all) one.catch(() => {})
 }
@@ -185,6 +188,7 @@ function comeLater() {
 // MARK: Tools, and what the buttons do
 
 function choose(tool) {
+  if (toolTable[tool].isAct) return void loadTool(tool).then(({act}) => act(tools, tool), noModule)
   tools.tool = tool
   tools.choose([])
   dock.show(tool)
@@ -200,7 +204,7 @@ function restyle(change) {
   if (!toolTable[tools.tool].hasStyle) choose('pen')
 }
 const styleOf = tool => tool === 'marker' ? {color: `#${style.color}59`, width: style.width * 4}
-  : {color: `#${style.color}FF`, width: style.width, size: textSizes[style.width]}
+  : {color: `#${style.color}FF`, width: style.width, size: textSizes[style.width], paper: `#${style.paper}FF`}
 
 function showPenMode() {
   $('pen-mode').hidden = !penMode.isKnown
@@ -228,7 +232,7 @@ async function showPanels() {
   const {Panels} = await late.panels()
   if (panels) return
   panels = new Panels({
-    colors, widths, restyle, translate,
+    colors, widths, restyle, translate, style, hands: tools,
     menu: {
       'new-board': async () => location.hash = `/b/${(await late.names()).boardName()}`,
       ...session.credential?.key ? {'type-code': typeCode} : {},
@@ -311,6 +315,7 @@ const device = await claimDevice(user)
 session = new Session({board, credential, user, device, name, records, live, changed, failed})
 tools = new Tools({
   canvas, session, records, undo, changed, penMode, style: styleOf, failed: noModule, refused: () => toast(say('notice.othersThing')),
+  chooseTool: choose,
 })
 dock = new Dock(choose)
 furnish()
@@ -333,7 +338,7 @@ addEventListener('pagehide', ({persisted}) => {
   tools.finish(Infinity)
   if (!persisted) session.client.close()
 })
-addEventListener('beforeunload', event => session.client.unsent.unkept > 0 && event.preventDefault())
+addEventListener('beforeunload', event => (session.client.unsent.unkept > 0 || tools.writing?.isTooLong) && event.preventDefault())
 setInterval(() => {
   live.age(performance.now())
   showLink()

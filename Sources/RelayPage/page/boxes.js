@@ -9,8 +9,8 @@ export function boxAround(boxes) {
   return boxes.length ? box : [0, 0, 0, 0]
 }
 
-/** The box of a whole picture, with its margin. */
-export function pictureBox(elements) {
-  const [left, top, right, bottom] = boxAround(elements.map(({box}) => box))
+/** The box of a whole picture, with its margin, out of those of its elements. */
+export function pictureBox(boxes) {
+  const [left, top, right, bottom] = boxAround(boxes)
   return {x: left - 1_000, y: top - 1_000, width: right - left + 2_000, height: bottom - top + 2_000}
 }

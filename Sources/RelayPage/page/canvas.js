@@ -1,7 +1,7 @@
 // The board on the screen: one layer of all that is kept, out of tiles, and above it one for what moves.
 import {boxAround} from './boxes.js'
-import {drawElement, spanOf} from './kinds/index.js'
-import {prepared} from './surface.js'
+import {drawElement, looks, spanOf} from './kinds/index.js'
+import {darkness, prepared, themed} from './surface.js'
 import {Tiles} from './tiles.js'
 
 /** What the format can hold, 20,000 km of it, is seen in a window at the least scale. */
@@ -17,13 +17,19 @@ export class Canvas {
   isDirty = true
   ratio = 1
   tiles = new Tiles({draw: drawElement, spanOf, layer: side =>
-    prepared(Object.assign(document.createElement('canvas'), {width: side, height: side}))})
+    themed(prepared(Object.assign(document.createElement('canvas'), {width: side, height: side})))})
 
   /** @param {{stage: HTMLElement, board: HTMLCanvasElement, live: HTMLCanvasElement, elements: () => object[], drawLive: (context) => void, moved: () => void}} parts */
   constructor(parts) {
     Object.assign(this, parts)
     this.boardContext = this.board.getContext('2d')
-    this.liveContext = prepared(this.live)
+    this.liveContext = themed(prepared(this.live))
+    const renew = element => {
+      this.tiles.renew(element)
+      this.redraw()
+    }
+    looks.changed = renew
+    darkness.onchange = () => renew()
     new ResizeObserver(() => this.resize()).observe(this.stage)
   }
 
@@ -32,6 +38,7 @@ export class Canvas {
   }
   set view({x, y, scale}) {
     this.#view = {x, y, scale: between(scale)}
+    looks.turn++
     this.redraw()
     this.moved()
   }

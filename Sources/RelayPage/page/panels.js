@@ -1,4 +1,5 @@
 // Menus and panels, and the buttons that open them. They come behind the first drawing.
+import {loadTool} from './tools/index.js'
 import {$, make} from './ui.js'
 import {label, language, languages} from './words/index.js'
 
@@ -31,6 +32,17 @@ const words = {
   clear: 'menu.clear', 'end-board': 'menu.end', leave: 'menu.leave', rename: 'people.rename', 'another-device': 'people.otherDevice',
 }
 
+/** Colours of sticky notes, light enough for every ink, by the second half of their words. */
+const papers = {yellow: 'FFE680', orange: 'FFC78A', pink: 'FFB8D2', green: 'B0E8AB', blue: 'A6D6FF', violet: 'D2BEFF'}
+
+const looks = new CSSStyleSheet()
+looks.replaceSync(`
+#papers{display:grid;grid-template-columns:repeat(3,auto);justify-content:space-around;margin-top:.375rem;padding-top:.375rem;
+border-top:1px solid var(--line)}
+[data-notes=false] #papers{display:none}
+#papers i{width:1.6rem;height:1.6rem;border-radius:.25rem}`)
+document.adoptedStyleSheets.push(looks)
+
 /** An element whose words are where `label` finds them. */
 function worded(tag, properties, words, ...children) {
   const element = make(tag, properties, ...children)
@@ -41,9 +53,10 @@ function worded(tag, properties, words, ...children) {
 export class Panels {
   /**
    * @param {{colors, widths, restyle: (change: object) => void, menu: Record<string, () => void>, people: Record<string, () => void>,
-   *   translate: (language: string) => Promise<void>}} parts `menu`, `people`: what rows do, by their ids
+   *   translate: (language: string) => Promise<void>, style: {paper: string},
+   *   hands: object}} parts `menu`, `people`: what rows do, by their ids
    */
-  constructor({colors, widths, restyle, menu, people, translate}) {
+  constructor({colors, widths, restyle, menu, people, translate, style, hands}) {
     const close = open([['people', 'people-panel'], ['more', 'menu'], ['style', 'style-panel']])
     const row = ([id, run]) => worded('button', {id, className: 'row', onclick: () => (close(), run())}, {text: words[id]})
     $('menu').append(...Object.entries(menu).map(row))
@@ -63,7 +76,19 @@ export class Panels {
       dot.style.width = dot.style.height = `${4 + width / 70}px`
       return worded('button', {onclick: () => restyle({width})}, {label: `width.${name}`, width}, dot)
     }))
+    group('papers', 'paper', ...Object.entries(papers).map(([name, paper]) => {
+      const sheet = make('i', {className: 'ink'})
+      sheet.style.background = `#${paper}`
+      return worded('button', {onclick: () => this.#repaper(paper, style, hands)}, {label: `paper.${name}`, paper}, sheet)
+    }))
     label(document.body)
+  }
+
+  /** Of the next sticky note, and of those that are chosen. */
+  async #repaper(paper, style, hands) {
+    style.paper = paper
+    this.restyle(style)
+    ;(await loadTool('note')).repaper(hands, paper)
   }
 
   #languageRow(translate, close) {
@@ -80,10 +105,11 @@ export class Panels {
     $('end-board').hidden = !mayModerate
   }
 
-  /** The colour and width that are chosen. */
-  restyle({color, width}) {
+  /** The colours and the width that are chosen. */
+  restyle({color, width, paper}) {
     for (const button of document.querySelectorAll('#style-panel button')) {
-      button.ariaPressed = button.dataset.color === `#${color}FF` || Number(button.dataset.width) === width
+      const {dataset} = button
+      button.ariaPressed = dataset.color === `#${color}FF` || Number(dataset.width) === width || dataset.paper === paper
     }
   }
 }

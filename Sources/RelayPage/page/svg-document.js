@@ -18,11 +18,16 @@ const escaped = text => text.replace(/[&<>\r]|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\
 
 const opacity = (name, opacity) => opacity < 100 ? ` ${name}="${decimal(opacity)}"` : ''
 
-const lines = element => kindOf(element.type).svg(element, {decimal, escaped, opacity})
+/** A rectangle, from its box. */
+const place = ([left, top, right, bottom]) =>
+  `x="${decimal(left)}" y="${decimal(top)}" width="${decimal(right - left)}" height="${decimal(bottom - top)}"`
+
+const lines = element => kindOf(element.type).svg(element, {decimal, escaped, opacity, place})
+const boxOf = element => kindOf(element.type).documentBoxOf?.(element) ?? element.box
 
 /** @param {object[]} elements from the lowest layer to the highest @param {string} [title] */
 export function svgDocument(elements, title) {
-  const [x, y, width, height] = Object.values(pictureBox(elements)).map(decimal)
+  const [x, y, width, height] = Object.values(pictureBox(elements.map(boxOf))).map(decimal)
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${x} ${y} ${width} ${height}">`,
     ...title ? [`<title>${escaped(title)}</title>`] : [],

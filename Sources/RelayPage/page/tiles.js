@@ -38,6 +38,12 @@ export class Tiles {
     }
   }
 
+  /** Draws an element anew that looks different, or all of them. */
+  renew(element) {
+    if (!element) for (const tile of this.#tiles.values()) tile.isStale = true
+    else if (this.#elements.get(element.id) === element) this.#touch(element)
+  }
+
   /** What is not shown from now on. @returns {boolean} whether that is anything else */
   hide(ids) {
     const before = this.hidden

@@ -25,7 +25,7 @@ export class Tools {
   isPanning = false
 
   /**
-   * @param {{canvas, session, records, undo, penMode, style: (tool: string) => {color, width}, changed: () => void,
+   * @param {{canvas, session, records, undo, penMode, style: (tool: string) => {color, width, size, paper}, changed: () => void,
    *   refused: () => void, failed: () => void}} parts `refused`: tells that a thing is another's; `failed`: that a module has not come.
    *   The text tool puts `writing` beside them
    */

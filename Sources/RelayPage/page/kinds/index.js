@@ -11,12 +11,15 @@ import {stroke} from './stroke.js'
  *   read: (object: object) => object|undefined, // with `id` and `z`; `undefined`: it breaks a rule
  *   join?: (element: object|undefined, part: object) => object, // the element with one more record; without it the last record is it
  *   boxOf: (element: object) => number[],
+ *   documentBoxOf?: (element: object) => number[], // in a document; else its box
  *   spanOf?: (element: object) => number[], // what it covers when it is drawn, where only the screen knows; else its box
  *   draw: (context: CanvasRenderingContext2D, element: object) => void,
- *   svg: (element: object, tools: {decimal, escaped, opacity}) => string[],
+ *   ready?: (element: object, zoom: number) => Promise<void>, // `draw` has all it needs then
+ *   svg: (element: object, tools: {decimal, escaped, opacity, place}) => string[],
  *   touches: (element: object, x: number, y: number, slack: number) => boolean, // of a place that is within the box
  *   shift: (object: object, dx: number, dy: number) => void,
  *   resize: (object: object, scale: {x: (place: number) => number, y: (place: number) => number, factor: number}) => void,
+ *   restyle?: (object: object, style: {width: number, size: number}) => void, // a line's width, a text's size
  *   hasNoColor?: boolean,
  * }} Kind
  */
@@ -28,8 +31,11 @@ const title = {read: ({v, text}) => v === 1 && isText(text, 0, 256) ? {id: '', t
 const kinds = {stroke, title}
 
 /** What the first drawing does without: modules that have their kind under its type. */
-const late = {text: () => import('./text.js')}
+const late = {image: () => import('./image.js'), text: () => import('./text.js')}
 const coming = {}
+
+/** `changed` is told what looks different by itself; `turn` is another one for each view. */
+export const looks = {changed: () => {}, turn: 0}
 
 /** @returns {Kind|undefined} `undefined`: there is no such kind, or its module has not come yet */
 export const kindOf = type => Object.hasOwn(kinds, type) ? kinds[type] : undefined

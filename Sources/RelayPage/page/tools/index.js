@@ -10,6 +10,7 @@ import * as pen from './pen.js'
  *   needsDraw: boolean, // whether it is for those alone who may draw
  *   hasStyle?: boolean, // whether colour and width are for it: who chooses one with another tool gets the pen
  *   isHarmless?: boolean, // what a palm does with it may stay, so nothing is held back until it is known to be none
+ *   isAct?: boolean, // its module has `act(hands, tool)`, and the tool before it stays
  *   load: () => Promise<{begin: (event: PointerEvent, hands: object, tool: string) => {move, end, cancel}}>,
  * }} Tool
  */
@@ -28,6 +29,12 @@ export const tools = {
   // A screen's keyboard comes only while the finger is being lifted: a text that a palm begins is empty, and goes.
   text: {group: 'text', key: 't', label: 'tool.text', needsDraw: true, hasStyle: true, isHarmless: true, load: () => import('./text.js'),
     icon: 'M5 7.5V5h14v2.5M12 5v14M9.5 19h5'},
+  note: {group: 'text', key: 'n', label: 'tool.note', needsDraw: true, hasStyle: true, isHarmless: true, load: () => import('./text.js'),
+    icon: 'M5 5h14v9l-5 5H5zM19 14h-5v5M8.5 9.5h7M8.5 13h3'},
+  image: {group: 'images', key: 'b', label: 'tool.image', needsDraw: true, isAct: true, load: () => import('./image.js'),
+    icon: 'M4 5h16v14H4zM4 16l4.5-4.5 4 4 3-3L20 17M15 9h.1'},
+  camera: {group: 'images', key: 'c', label: 'tool.camera', needsDraw: true, isAct: true, load: () => import('./image.js'),
+    icon: 'M4 8h4l1.5-2.5h5L16 8h4v11H4zM12 10a3.2 3.2 0 0 1 0 6.4a3.2 3.2 0 0 1 0-6.4'},
 }
 
 /** Names of tools by their keys. */

@@ -8,9 +8,12 @@ let shift
 /** Within which things are to be chosen. */
 let frameBox
 
+/** Draws what is chosen, and the frame. */
+export const show = hands => hands.overlays.set('select', context => draw(context, hands))
+
 export function begin(event, hands) {
   const {canvas} = hands
-  hands.overlays.set('select', context => draw(context, hands))
+  show(hands)
   const from = canvas.toBoard(event)
   const before = hands.chosen
   const found = hands.at(event)
