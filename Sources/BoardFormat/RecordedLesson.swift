@@ -1,9 +1,9 @@
 import RelayWire
 
 /// What happened on a board while it was recorded, as one line says it. `docs/board-format.md` has the lines.
-public struct LessonEvent: Hashable, Sendable {
+public struct LessonEvent: Equatable, Sendable {
     /// What a line tells.
-    public enum Kind: Hashable, Sendable {
+    public enum Kind: Equatable, Sendable {
         /// The recording began, at this time in ms since 1970.
         case begin(time: Int)
         case record(BoardRecord, by: String)
@@ -25,7 +25,7 @@ public struct LessonEvent: Hashable, Sendable {
         case end
     }
 
-    public enum Missed: String, Hashable, Sendable { case messages, packets }
+    public enum Missed: String, Equatable, Sendable { case messages, packets }
 
     /// In ms since all that stood on the board had come; 0 for what stood there.
     public var at: Int
@@ -41,7 +41,7 @@ public struct LessonEvent: Hashable, Sendable {
 }
 
 /// A lesson as `boardrelay record` wrote it.
-public struct RecordedLesson: Hashable, Sendable {
+public struct RecordedLesson: Equatable, Sendable {
     public let board: String
     /// The first one is `begin`.
     public let events: [LessonEvent]

@@ -1,6 +1,6 @@
 extension ReplayPlan {
     /// Who sends what of a recorded lesson.
-    public struct Cast: Hashable, Sendable {
+    public struct Cast: Equatable, Sendable {
         /// All records and messages, in their order: what many wrote is in one order only where one writes it.
         public var board: ReplayPlan
         /// The packets of each device that sent some, in the order in which they began.

@@ -54,7 +54,7 @@ public struct ReplayPlan: Equatable, Sendable {
     }
 
     /// What a step of a recorded lesson does.
-    public enum LessonStep: Hashable, Sendable {
+    public enum LessonStep: Equatable, Sendable {
         /// One large record, or a change set: records that are written, or removed where there is `nil`.
         case changes([Change])
         case message(BoardRecord.Payload, customType: String?, key: String?)
@@ -65,7 +65,7 @@ public struct ReplayPlan: Equatable, Sendable {
     }
 
     /// What becomes of a key.
-    public struct Change: Hashable, Sendable {
+    public struct Change: Equatable, Sendable {
         public var key: String
         public var record: BoardRecord?
 

@@ -106,7 +106,7 @@ struct LessonRecorder: Sendable {
             isBroken = false
             return []
         case .cleared, .packet, .messagesMissed, .direct, .presence, .locks, .packetsDropped, .caughtUp, .refused,
-            .accessExpiring, .accessChanged, .channelMode, .link:
+            .accessExpiring, .accessChanged, .channelMode, .joinCodeEnded, .link:
             return []
         }
     }
