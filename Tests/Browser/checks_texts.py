@@ -56,6 +56,19 @@ def wraps(stage):
     assert texts(ada)[1]["text"] == "Ask Ada about ink again" and texts(ada)[1]["width"] == 12000, texts(ada)
 
 
+@check("a newcomer sees a text that lies far away")
+def far(stage):
+    relay = stage.relay()
+    ada = stage.page(relay, "Ada")
+    ada.show(9000, 9000)
+    write(ada, "Over here", (300, 300))
+    ada.wait(unsent=0)
+    ben = stage.page(relay, "Ben")
+    ben.must_have(1)
+    until(lambda: ben.ask("return window.whiteboard.view.x") > 8000 and ben.ink(),
+          lambda: f"Ben sees {ben.ask('return window.whiteboard.view')}", 5)
+
+
 @check("a text that is too long is kept to be shortened, and says so")
 def too_long(stage):
     page = stage.page(stage.relay(), "Ada")
@@ -220,3 +233,20 @@ def refused(stage):
         give(page, what)
         until(lambda: words in page.words("#toasts"), lambda: f"{what}: {page.words('#toasts')!r}", 5)
     assert page.elements() == 2
+
+
+@check("a picture whose file is broken is a frame with a cross")
+def broken(stage):
+    page = stage.page(stage.relay(), "Ada")
+    # Its head is in order; what follows is not.
+    file = bytes.fromhex("89504e470d0a1a0a0000000d494844520000000200000001") + b"no picture" * 3
+    page.ask("""const [data] = arguments
+        const image = {data, height: 20000, id: 'i1', pixelHeight: 1, pixelWidth: 2, type: 'image/png', v: 1, width: 20000,
+          x: 30000, y: 20000, z: 1}
+        window.whiteboard.client.channel(window.whiteboard.board).board.put('i1', JSON.stringify(image), {customType: 'image'})""",
+             base64.b64encode(file).decode())
+    page.must_have(1)
+    middle, beside = (400, 300), (400, 230)
+    until(lambda: is_near(colors(page, middle, beside), (138, 138, 153), (236, 236, 241)),
+          lambda: f"it is crossed: {colors(page, middle, beside)}", 5)
+    stage.picture(page, "pictures-broken")
