@@ -82,6 +82,12 @@ test('base64 is the same as everywhere, of however many bytes; the record of a p
   assert.deepEqual([readRecord('image', record(2 ** 20)) !== undefined, readRecord('image', record(2 ** 20 + 1))], [true, undefined])
 })
 
+test('a picture whose head tells another size than its record is none: a small file opens as no huge one', () => {
+  for (const name of ['image-other-size', 'image-huge', 'image-head-cut']) {
+    assert.equal(readRecord('image', payloadOf(name)), undefined, name)
+  }
+})
+
 test('an image is resized on each axis', () => {
   const {x, y, width, height} = JSON.parse(resized({customType: 'image', payload: payloadOf('image')}, [0, 0, 10_000, 5_000],
       [100, 0, 20_100, 15_000]).payload)
