@@ -20,6 +20,13 @@ def chosen(page):
         return new Uint32Array(live.getContext('2d').getImageData(0, 0, live.width, live.height).data.buffer).some(Boolean)""")
 
 
+def daylight(page):
+    """Leaves a window that can change its colours light, for the next check."""
+    if page.browser.name == "chromium":
+        page.browser.enter(page.window)
+        page.browser.set_dark(False)
+
+
 def write(page, words, *points, tool="text"):
     page.press("n" if tool == "note" else "t")
     page.draw(*points, kind="mouse")
@@ -117,6 +124,7 @@ def notes(stage):
             stage.picture(page, f"texts-note-{'dark' if dark else 'light'}-{width}")
             page.ask("document.getElementById('words').value = ''")
             page.find("#words").send_keys(Keys.ESCAPE)
+        daylight(page)
 
 
 # Files as a person gives them: made in the page, then pasted or dropped.
@@ -206,8 +214,7 @@ def pasted(stage):
     until(lambda: not dark.is_shown("#hint"), "a board of pictures is not called empty", 5)
     until(lambda: is_near(colors(dark, *corners), RED, GREEN, BLUE, ORANGE), lambda: f"in the dark: {colors(dark, *corners)}", 10)
     stage.picture(dark, "pictures-dark")
-    ada.browser.enter(ada.window)
-    ada.browser.set_dark(False)
+    daylight(dark)
 
 
 @check("a large picture becomes smaller, and what is none is refused in words")
