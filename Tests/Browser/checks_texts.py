@@ -20,6 +20,13 @@ def chosen(page):
         return new Uint32Array(live.getContext('2d').getImageData(0, 0, live.width, live.height).data.buffer).some(Boolean)""")
 
 
+def daylight(page):
+    """Leaves a window that can change its colours light, for the next check."""
+    if page.browser.name == "chromium":
+        page.browser.enter(page.window)
+        page.browser.set_dark(False)
+
+
 def write(page, words, *points, tool="text"):
     page.press("n" if tool == "note" else "t")
     page.draw(*points, kind="mouse")
@@ -54,6 +61,19 @@ def wraps(stage):
     ada.find("#words").send_keys(" again", Keys.ESCAPE)
     stage.settle(ada, ben)
     assert texts(ada)[1]["text"] == "Ask Ada about ink again" and texts(ada)[1]["width"] == 12000, texts(ada)
+
+
+@check("a newcomer sees a text that lies far away")
+def far(stage):
+    relay = stage.relay()
+    ada = stage.page(relay, "Ada")
+    ada.show(9000, 9000)
+    write(ada, "Over here", (300, 300))
+    ada.wait(unsent=0)
+    ben = stage.page(relay, "Ben")
+    ben.must_have(1)
+    until(lambda: ben.ask("return window.whiteboard.view.x") > 8000 and ben.ink(),
+          lambda: f"Ben sees {ben.ask('return window.whiteboard.view')}", 5)
 
 
 @check("a text that is too long is kept to be shortened, and says so")
@@ -104,6 +124,7 @@ def notes(stage):
             stage.picture(page, f"texts-note-{'dark' if dark else 'light'}-{width}")
             page.ask("document.getElementById('words').value = ''")
             page.find("#words").send_keys(Keys.ESCAPE)
+        daylight(page)
 
 
 # Files as a person gives them: made in the page, then pasted or dropped.
@@ -193,8 +214,7 @@ def pasted(stage):
     until(lambda: not dark.is_shown("#hint"), "a board of pictures is not called empty", 5)
     until(lambda: is_near(colors(dark, *corners), RED, GREEN, BLUE, ORANGE), lambda: f"in the dark: {colors(dark, *corners)}", 10)
     stage.picture(dark, "pictures-dark")
-    ada.browser.enter(ada.window)
-    ada.browser.set_dark(False)
+    daylight(dark)
 
 
 @check("a large picture becomes smaller, and what is none is refused in words")
@@ -220,3 +240,20 @@ def refused(stage):
         give(page, what)
         until(lambda: words in page.words("#toasts"), lambda: f"{what}: {page.words('#toasts')!r}", 5)
     assert page.elements() == 2
+
+
+@check("a picture whose file is broken is a frame with a cross")
+def broken(stage):
+    page = stage.page(stage.relay(), "Ada")
+    # Its head is in order; what follows is not.
+    file = bytes.fromhex("89504e470d0a1a0a0000000d494844520000000200000001") + b"no picture" * 3
+    page.ask("""const [data] = arguments
+        const image = {data, height: 20000, id: 'i1', pixelHeight: 1, pixelWidth: 2, type: 'image/png', v: 1, width: 20000,
+          x: 30000, y: 20000, z: 1}
+        window.whiteboard.client.channel(window.whiteboard.board).board.put('i1', JSON.stringify(image), {customType: 'image'})""",
+             base64.b64encode(file).decode())
+    page.must_have(1)
+    middle, beside = (400, 300), (400, 230)
+    until(lambda: is_near(colors(page, middle, beside), (138, 138, 153), (236, 236, 241)),
+          lambda: f"it is crossed: {colors(page, middle, beside)}", 5)
+    stage.picture(page, "pictures-broken")

@@ -7,6 +7,7 @@ import {writeImage} from '../../Sources/RelayPage/page/kinds/image.js'
 import {loadKinds, readRecord} from '../../Sources/RelayPage/page/kinds/index.js'
 import {base64, checked, fileBytesMax, filePixelsMax, pictureOf} from '../../Sources/RelayPage/page/picture-files.js'
 import {Pictures} from '../../Sources/RelayPage/page/pictures.js'
+import {turned} from '../../Sources/RelayPage/page/surface.js'
 
 await loadKinds()
 
@@ -81,10 +82,20 @@ test('base64 is the same as everywhere, of however many bytes; the record of a p
   assert.deepEqual([readRecord('image', record(2 ** 20)) !== undefined, readRecord('image', record(2 ** 20 + 1))], [true, undefined])
 })
 
+test('a picture whose head tells another size than its record is none: a small file opens as no huge one', () => {
+  for (const name of ['image-other-size', 'image-huge', 'image-head-cut']) {
+    assert.equal(readRecord('image', payloadOf(name)), undefined, name)
+  }
+})
+
 test('an image is resized on each axis', () => {
   const {x, y, width, height} = JSON.parse(resized({customType: 'image', payload: payloadOf('image')}, [0, 0, 10_000, 5_000],
       [100, 0, 20_100, 15_000]).payload)
   assert.deepEqual([x, y, width, height], [100, 0, 20_000, 15_000])
+})
+
+test('in the dark a colour is light for dark of the same hue, and paper is dark; its opacity stays', () => {
+  assert.deepEqual(['#FFFFFF', '#000000', '#1B1B1BFF', '#D92D2080'].map(turned), ['#000000', '#ffffff', '#e4e4e4FF', '#ff8b7e80'])
 })
 
 // MARK: Decoded pictures

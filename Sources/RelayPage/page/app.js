@@ -131,7 +131,7 @@ function changed(what) {
     canvas.refresh()
   }
   if (what === 'read') {
-    isFitted ??= !canvas.home(true)
+    isFitted ??= !showHome()
     comeLater()
   }
   if (what === 'title' || what === 'access') showTitle()
@@ -146,6 +146,14 @@ function changed(what) {
   $('undo').disabled = undo.done.length === 0
   $('redo').disabled = undo.undone.length === 0
   showLink()
+}
+
+/** A newcomer sees the drawing; what comes late is looked at again, unless the view was moved meanwhile. */
+function showHome() {
+  canvas.home(true)
+  const before = canvas.view
+  const isMoved = () => Object.entries(canvas.view).some(([name, value]) => before[name] !== value)
+  if (records.isUnread) loadKinds().then(() => isMoved() || canvas.home(true), () => {})
 }
 
 function showTitle() {

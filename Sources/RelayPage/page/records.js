@@ -163,6 +163,11 @@ export class Records {
     else record.part ??= readRecord(customType, payload) ?? {}
   }
 
+  /** Whether some of it is drawn later. */
+  get isUnread() {
+    return this.#unread.size > 0
+  }
+
   /** What cannot be read yet is looked at again when it can. */
   async #wait(type, key) {
     const keys = this.#unread.get(type)
