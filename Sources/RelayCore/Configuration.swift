@@ -125,7 +125,7 @@ public struct Configuration: Sendable {
     public var catchUpQueueBytes = 64 * 1024
     /// Largest such block. [HI2]
     public var catchUpBlockBytes = 64 * 1024
-    /// Memory of blocks of boards on their way to such readers; beyond it a reader waits for its block, and who takes nothing for 250 ms
+    /// Memory of blocks of boards on their way to such readers; beyond it a reader waits for its block, and who takes nothing for 100 ms
     /// while others wait has it read again. [HI2]
     public var boardBlocksBytesMax = 16 * 1024 * 1024
     /// Bytes that all such readers get together between two looks at what others send. [HI2]

@@ -122,14 +122,14 @@ import Testing
         #expect(readers.allSatisfy { isDone($0) } && driver.hub.census().blockMemoryBytes == 0)
     }
 
-    @Test("[HI2] who takes nothing for 250 ms while others of its address wait has its block read again")
+    @Test("[HI2] who takes nothing for 100 ms while others of its address wait has its block read again")
     func still() {
         let driver = crowded(), readers = still(driver, 100)
         driver.holdsFiles = false
         let ben = TestClient(driver, "ben", from: school)
         begin(ben, 0)
         #expect(!isDone(ben))
-        driver.advance(.milliseconds(250))
+        driver.advance(.milliseconds(100))
         for _ in 0..<20 { ben.others += ben.frames() }
         #expect(isDone(ben))
         for _ in 0..<4 { for reader in readers { reader.others += reader.frames() } }

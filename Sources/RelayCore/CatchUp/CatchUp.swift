@@ -224,7 +224,7 @@ struct CatchUps {
     /// Reads under way: each takes its time of the journal's queue.
     static let readingsMax = 64
     /// Who was given nothing for so long takes nothing.
-    static let stillFor = Duration.milliseconds(250)
+    static let stillFor = Duration.milliseconds(100)
 
     init(_ configuration: Configuration) {
         memory = MemoryAccount(max: configuration.boardBlocksBytesMax)

@@ -134,12 +134,21 @@ extension GreedSimulation {
         return held.used >= held.max || held.used >= held.max / 4 * 3 && held.ofAddress >= held.max / 4
     }
 
+    /// Two addresses together may take all: one what leaves a quarter, and another one that. [SE15]
+    private var isFull: Bool {
+        driver.hub.memoryHeld(by: greeds[0]).contains { $0.used > $0.max / 16 * 15 }
+    }
+
     func readAll() throws {
         // In a round each address comes once, pupils' and greedy ones'.
         let patience =
             4 + 2 * (pupils.count + greeds.count) + 2 * greeds.count * (driver.hub.workDearest / configuration.requestTurnBytes)
         for pupil in pupils {
-            try pupil.read(driver.received(pupil.link.id, all: false), patience: patience, beside: pupils)
+            do {
+                try pupil.read(driver.received(pupil.link.id, all: false), patience: patience, beside: pupils)
+            } catch where isFull {
+                isCrowdedOut = true
+            }
         }
         for client in greedy {
             guard let link = client.link else { continue }

@@ -24,6 +24,8 @@ package final class GreedSimulation {
     /// Times that readers were written to.
     private(set) var turn = 0
     var lastUser = 0
+    /// Several addresses together have taken all of a kind of memory: the lesson may be refused what needs some.
+    var isCrowdedOut = false
     let trace: ((String) -> Void)?
     package internal(set) var done = Tally()
 
@@ -113,7 +115,7 @@ package final class GreedSimulation {
                 appetites[kind] = Appetite(liking: random.chance(1, in: 3) ? 0 : Int.random(in: 1...10, using: &random))
             }
             for _ in 0..<4 { comeIn() }
-            while turn < count {
+            while turn < count, !isCrowdedOut {
                 actGreedily()
                 actInLesson()
                 try oneRound()
@@ -124,6 +126,7 @@ package final class GreedSimulation {
     /// The greedy ones stop, and everybody in the lesson gets what was promised; then all leave, and what was held comes back.
     package func settle() throws {
         try promising {
+            guard !isCrowdedOut else { return try leave() }
             for client in greedy { client.link?.toRelay = [] }
             for _ in 0..<600 where !pupils.allSatisfy({ $0.isContent(beside: pupils) }) { try oneRound(disk: 100) }
             for pupil in pupils {

@@ -10,7 +10,7 @@ from board_reads import fill
 from raw import request
 from stage import ATTACKER
 
-RECORDS, READERS = 9_000, 300
+RECORDS, READERS = 9_000, 200
 SMALL_WINDOW = 4_096  # of a socket, so that little waits in the system
 STAGE = {"bounds_memory": True}
 
