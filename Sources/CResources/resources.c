@@ -10,6 +10,9 @@ static const unsigned char client_access_js[] = {
 static const unsigned char client_board_picture_js[] = {
 #embed "../RelayPage/client/board-picture.js"
 };
+static const unsigned char client_board_reading_js[] = {
+#embed "../RelayPage/client/board-reading.js"
+};
 static const unsigned char client_board_js[] = {
 #embed "../RelayPage/client/board.js"
 };
@@ -169,6 +172,9 @@ static const unsigned char client_types_js[] = {
 static const unsigned char client_unread_events_js[] = {
 #embed "../RelayPage/client/unread-events.js"
 };
+static const unsigned char client_whole_js[] = {
+#embed "../RelayPage/client/whole.js"
+};
 static const unsigned char lesson_ndjson[] = {
 #embed "../boardrelay/Demo/lesson.ndjson"
 };
@@ -246,6 +252,9 @@ static const unsigned char page_kinds_stroke_js[] = {
 };
 static const unsigned char page_kinds_text_js[] = {
 #embed "../RelayPage/page/kinds/text.js"
+};
+static const unsigned char page_late_css[] = {
+#embed "../RelayPage/page/late.css"
 };
 static const unsigned char page_layers_js[] = {
 #embed "../RelayPage/page/layers.js"
@@ -367,6 +376,7 @@ static const unsigned char relay_client_js[] = {
 static const struct resource_file files[] = {
     FILE_NAMED("client/access.js", client_access_js),
     FILE_NAMED("client/board-picture.js", client_board_picture_js),
+    FILE_NAMED("client/board-reading.js", client_board_reading_js),
     FILE_NAMED("client/board.js", client_board_js),
     FILE_NAMED("client/body-shapes.js", client_body_shapes_js),
     FILE_NAMED("client/changes.js", client_changes_js),
@@ -420,6 +430,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("client/topics.js", client_topics_js),
     FILE_NAMED("client/types.js", client_types_js),
     FILE_NAMED("client/unread-events.js", client_unread_events_js),
+    FILE_NAMED("client/whole.js", client_whole_js),
     FILE_NAMED("lesson.ndjson", lesson_ndjson),
     FILE_NAMED("page/app.js", page_app_js),
     FILE_NAMED("page/board.css", page_board_css),
@@ -446,6 +457,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/kinds/lines.js", page_kinds_lines_js),
     FILE_NAMED("page/kinds/stroke.js", page_kinds_stroke_js),
     FILE_NAMED("page/kinds/text.js", page_kinds_text_js),
+    FILE_NAMED("page/late.css", page_late_css),
     FILE_NAMED("page/layers.js", page_layers_js),
     FILE_NAMED("page/live.js", page_live_js),
     FILE_NAMED("page/names.js", page_names_js),

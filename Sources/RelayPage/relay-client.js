@@ -8,13 +8,13 @@
 //     await lesson.open()
 //     for await (const {sender, payload} of lesson.messages()) console.log(sender, payload)
 //
-// This file is the one address of the client. `client/client.js` is what apps call, `client/machine.js` is pure: it has no clock, socket
-// or dice of its own; `client/types.js` has the types that comments name. docs/client-interface.md has the rules of the surface. [XY1]
-// names a rule of docs/protocol.md.
+// This file is the one address of the client. `client/client.js` is what apps call, and `client/whole.js` adds what the whiteboard does
+// without: `client/board-picture.js`, `client/board-reading.js`, `client/locks.js`, `client/moderation.js`. `client/machine.js` is pure: it
+// has no clock, socket or dice of its own; `client/types.js` has the types that comments name. docs/client-interface.md has the rules of
+// the surface. [XY1] names a rule of docs/protocol.md.
 export {Access} from './client/access.js'
 export {BoardPicture} from './client/board-picture.js'
-export {Channel, Person} from './client/channel.js'
-export {RelayClient} from './client/client.js'
+export {Person} from './client/channel.js'
 export {ErrorCode, RelayError} from './client/errors.js'
 export {Events} from './client/events.js'
 export {decodeFrame, encodeFrame, FrameReader} from './client/frames.js'
@@ -29,3 +29,4 @@ export {wakeUpWithPage} from './client/page-wake-up.js'
 export {Readers} from './client/readers.js'
 export {Receipt, StoredReceipt} from './client/receipts.js'
 export {checkedName} from './client/text.js'
+export {Channel, RelayClient} from './client/whole.js'

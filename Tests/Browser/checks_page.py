@@ -66,7 +66,7 @@ def weight(stage):
     paths = sorted({"/", *page.ask(LOADED, False)} - {"/ws"})
     assert len(paths) > 3, f"only {paths}"
     late = {f"/page/{name}.js" for name in (
-        "devices", "explain", "host", "invite", "panels", "people", "qr", "svg-document", "tools/select", "words/later/en", "writing")}
+        "devices", "endings", "explain", "host", "invite", "panels", "people", "qr", "svg-document", "tools/select", "words/later/en", "writing")}
     assert not late & set(paths), f"loaded before the first drawing: {late & set(paths)}"
     sizes = {}
     for path in paths:

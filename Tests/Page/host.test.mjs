@@ -28,15 +28,11 @@ function scene({mayModerate = true} = {}) {
   const moderation = new Proxy({}, {get: (_, call) => async (...of) => {
     asked.push([call, ...of])
     if (refusal) throw refusal
+    return 3
   }})
   const session = {
-    board: 'lesson', mayModerate, isFrozen: false, isOpen: false, records: {isReading: false}, client: {moderation},
-    async removeDrawings(user) {
-      asked.push(['removeDrawings', user])
-      return 3
-    },
-  }
-  const host = new Host(session)
+    board: 'lesson', mayModerate, isFrozen: false, isOpen: false, records: {isReading: false}}
+  const host = new Host(session, () => moderation)
   host.show()
   const take = () => asked.splice(0)
   const manage = async (...list) => {
@@ -77,7 +73,7 @@ test('[AC10, AC12, AC13, AC18] each choice about a person does one thing; what c
   const cases = [
     [['person-draw'], ['setRole', 'editor', {of: 'ada'}]], [['person-view'], ['setRole', 'reader', {of: 'ada'}]],
     [['person-edit'], ['setRole', 'coeditor', {of: 'ada'}]], [['person-remove'], ['endSession', {of: 'ada'}]],
-    [['person-take-back', 'remove-no']], [['person-take-back', 'remove-yes'], ['removeDrawings', 'ada']],
+    [['person-take-back', 'remove-no']], [['person-take-back', 'remove-yes'], ['removeRecords', {of: 'ada', from: 'lesson'}]],
     [['person-ban', 'ban-no']], [['person-ban', 'ban-yes'], ['ban', 'ada', {for: 86_400_000}]], [['person-close']], [['']],
   ]
   for (const [list, ...calls] of cases) assert.deepEqual(await manage(...list), calls, list.join())

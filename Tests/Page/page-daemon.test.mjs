@@ -65,7 +65,7 @@ on({isKept: true}, 'what one page draws, names and ends, the other shows; a page
       state === 'connected' && !isReading && elements.size === 1 && members.has('guest-2'), 'another user')
     let ends = 0
     guest.session.changed = what => void (ends += what === 'ended' ? 1 : 0)
-    await host.session.end()
+    await host.session.client.moderation.endChannel('lesson')
     await guest.until(() => ends > 0, 'the end')
     assert.deepEqual([host.told, guest.told], [[], []])
   } finally {

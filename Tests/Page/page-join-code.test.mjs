@@ -100,7 +100,7 @@ function shown(offers, {mayModerate = true, state = 'connected'} = {}) {
     },
     async withdrawJoinCode() { calls.push('withdrawn') },
   }
-  const client = {moderation, async *events({signal}) {
+  const client = {async *events({signal}) {
     signal.addEventListener('abort', () => wake())
     while (!signal.aborted) {
       if (events.length) yield events.shift()
@@ -108,7 +108,7 @@ function shown(offers, {mayModerate = true, state = 'connected'} = {}) {
     }
     calls.push('read no more')
   }}
-  const box = new CodeBox({board: 'lesson', mayModerate, state, client})
+  const box = new CodeBox({board: 'lesson', mayModerate, state, client}, () => moderation)
   const tell = async event => {
     events.push(event)
     wake()

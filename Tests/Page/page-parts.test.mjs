@@ -1,7 +1,7 @@
 // What of the page is pure: records, undo, ink, live points, names, addresses, QR codes. A browser is needed for none of it.
 import assert from 'node:assert/strict'
 import {spawnSync} from 'node:child_process'
-import {mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
+import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join, posix} from 'node:path'
 import {test} from 'node:test'
@@ -409,7 +409,8 @@ test('every file of the page asks nobody else, and needs no secure context', () 
       assert.ok(/^'\./.test(from) && isThere(from.slice(1, -1)), `${name}: ${from}`)
     }
     for (const [, from] of text.matchAll(/^import .* from '(.*)'$/gm)) {
-      assert.ok(from.endsWith('../relay-client.js') || isThere(from), `${name}: ${from}`)
+      const ofClient = from.match(/^(?:\.\.\/)+((?:client\/[\w-]+|relay-client)\.js)$/)?.[1]
+      assert.ok(ofClient ? existsSync(new URL(`../${ofClient}`, folder)) : isThere(from), `${name}: ${from}`)
     }
   }
   const {text} = files.find(({name}) => name === 'index.html')

@@ -187,7 +187,7 @@ const sabotages = [
   ['canvas: what lies far apart cannot be seen at once', 'Math.max(1e-5, scale)', 'Math.max(handScaleMin, scale)'],
   ['canvas: a newcomer sees the empty middle', 'this.show(nearest,', 'this.show([...median, ...median],'],
   ['who came by a join code comes back by it', 'this.machine.credential = {key}\n', ''],
-  ['a join code is shown after the invitation has closed', 'if (this.code) this.session.client.moderation.withdrawJoinCode()', 'if (false) this.session.client.moderation.withdrawJoinCode()'],
+  ['a join code is shown after the invitation has closed', 'if (this.code) this.moderation().withdrawJoinCode()', 'if (false) this.moderation().withdrawJoinCode()'],
   ['a join code that comes late is not withdrawn', 'if (this.#closing.signal.aborted)', 'if (false)'],
   ['a join code that ended is shown on', "if (type === 'joinCodeEnded') this.#end(reason)", ''],
   ['another join code is shown unasked', " && !this.#hasEnded) this.#offer()", ') this.#offer()'],

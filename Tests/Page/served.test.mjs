@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import {readdirSync, readFileSync} from 'node:fs'
 import {posix} from 'node:path'
 import {test} from 'node:test'
+import {languages} from '../../Sources/RelayPage/page/words/index.js'
 import * as client from '../../Sources/RelayPage/relay-client.js'
 
 const root = new URL('../../Sources/RelayPage/', import.meta.url)
@@ -28,14 +29,18 @@ function loaded(name, found = new Set()) {
 
 /** Uncompressed, each file as it is written. */
 const loadedBytesMax = 400_000
+/** What is imported while the page runs, before the board stands there: the words of one language, and a name for who has none. */
+const soon = language => [`page/words/${language}.js`, 'page/new-names.js']
 
-test(`all that the whiteboard loads has at most ${loadedBytesMax} bytes`, context => {
-  const names = [...loaded('page/index.html')]
-  const bytes = names.reduce((sum, name) => sum + Buffer.byteLength(files.get(name)), 0)
-  context.diagnostic(`${names.length} files, ${bytes} bytes`)
-  assert.ok(names.includes('page/app.js') && names.includes('client/machine.js') && names.includes('page/board.css'))
-  assert.ok(bytes <= loadedBytesMax, `${bytes} bytes`)
-})
+for (const language of Object.keys(languages)) {
+  test(`all that the whiteboard loads before the first drawing, in ${language}, has at most ${loadedBytesMax} bytes`, context => {
+    const names = [...loaded('page/index.html'), ...soon(language)]
+    const bytes = names.reduce((sum, name) => sum + Buffer.byteLength(files.get(name)), 0)
+    context.diagnostic(`${names.length} files, ${bytes} bytes`)
+    assert.ok(names.includes('page/app.js') && names.includes('client/machine.js') && names.includes('page/board.css'))
+    assert.ok(bytes <= loadedBytesMax, `${bytes} bytes`)
+  })
+}
 
 test('what the whiteboard loads later is there, and is not loaded at first', () => {
   const first = loaded('page/index.html')
@@ -48,6 +53,11 @@ test('what the whiteboard loads later is there, and is not loaded at first', () 
 
 test('the one address leads to every module of the client, and to no file besides', () => {
   assert.deepEqual([...loaded('relay-client.js')].sort(), ['relay-client.js', ...modules].sort())
+})
+
+test('who copies the client finds all its modules named by the whiteboard and by the one address, as docs/javascript.md says', () => {
+  const found = ['page/index.html', 'relay-client.js'].flatMap(name => files.get(name).match(/client\/[a-z-]*\.js/g))
+  assert.deepEqual([...new Set(found)].sort(), [...modules, 'client/types.js'].sort())
 })
 
 test('no module of the client imports itself, over however many others', () => {

@@ -1,8 +1,18 @@
 // What a client knows of one channel, for all handles of its name.
-import {BoardPicture} from './board-picture.js'
 import {Cell} from './latest.js'
 import {Members} from './members.js'
 /** @import {ClientEvent} from './types.js' */
+
+/** In the place of a board's picture (board-picture.js) where nobody reads one: who follows the events keeps what they tell. */
+export class NoPicture {
+  own = new Map()
+  begin = () => []
+  take = () => []
+  ownSent = () => []
+  ownAccepted() {}
+  ownEnded() {}
+  end() {}
+}
 
 /** One channel of a client, whether it is open or not. */
 export class ChannelState {
@@ -15,14 +25,14 @@ export class ChannelState {
   /** Who follows a topic. @type {Map<string, Set<object>>} */
   topics = new Map()
 
-  /** @param {string} name @param {(after: string) => Promise<object>} readMembers a page of members */
-  constructor(name, readMembers) {
-    Object.assign(this, {name, readMembers})
+  /** @param {string} name @param {(after: string) => Promise<object>} readMembers a page of members @param {typeof NoPicture} Picture */
+  constructor(name, readMembers, Picture) {
+    Object.assign(this, {name, readMembers, Picture})
     this.begin()
   }
 
   begin() {
-    this.board = new BoardPicture()
+    this.board = new this.Picture()
     this.members = new Members(this.readMembers)
     this.contents = new Cell({items: new Map(), majorRevision: 0})
     /** What moderators set of either channel of the name. */

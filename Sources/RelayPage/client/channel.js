@@ -1,8 +1,7 @@
-// The handle of a channel.
+// The handle of a channel, but for what whole.js adds to it.
 import {Board} from './board.js'
 import {isOverAlready} from './errors.js'
 import {sorted} from './keys.js'
-import {Lock} from './locks.js'
 import {Metadata} from './metadata.js'
 import {optionsOf, taken} from './options.js'
 import {Presence} from './presence.js'
@@ -11,7 +10,7 @@ import {Topic} from './topics.js'
 import {checkedName} from './text.js'
 /** @import {Events} from './events.js' */
 /** @import {Receipt} from './receipts.js' */
-/** @import {CallOptions, HistoryOptions, HistoryPage, LockDetail, OpenOptions, Payload, ReaderOptions, SendOptions} from './types.js' */
+/** @import {CallOptions, HistoryOptions, HistoryPage, OpenOptions, Payload, ReaderOptions, SendOptions} from './types.js' */
 
 const allParts = ['messages', 'presence', 'metadata', 'locks']
 
@@ -26,10 +25,6 @@ export class Channel {
     this.metadata = new Metadata(client, {kind: 'message', channel: this.name}, () => state.contents)
   }
 
-  /** @param {string} name */
-  lock(name) {
-    return new Lock(this, name)
-  }
   /** @param {string} name */
   topic(name) {
     return new Topic(this, name)
@@ -115,12 +110,6 @@ export class Channel {
   async upToDate(options) {
     const [, call] = taken('upToDate', options)
     await this.client.request('barrier', {channel: this.name}, call)
-  }
-
-  /** All locks of the channel, by name. @returns {Promise<LockDetail[]>} */
-  async locks(options) {
-    const [, call] = taken('locks', options)
-    return (await this.client.request('getLocks', {kind: 'message', channel: this.name}, call)).locks
   }
 
   // MARK: Readers

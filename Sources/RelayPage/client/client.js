@@ -1,14 +1,12 @@
-// The client that apps use.
+// The client that apps use, but for what whole.js adds to it.
 import {Channel, Person} from './channel.js'
-import {ChannelState} from './channel-state.js'
+import {ChannelState, NoPicture} from './channel-state.js'
 import {hexadecimal, keepSecret, keptSecret, tabsDevice} from './identity.js'
 import {channelKey} from './keys.js'
 import {Cell, Latest} from './latest.js'
 import {Limits} from './limits.js'
 import {credentialOf, webSocketTransport} from './links.js'
-import {LockUses} from './locks.js'
 import {ClientMachine} from './machine.js'
-import {Moderation} from './moderation.js'
 import {optionsOf, taken} from './options.js'
 import {Outbox} from './outbox.js'
 import {all} from './pages.js'
@@ -28,10 +26,12 @@ const optionNames = ['storage', 'scope', 'secret', 'code', 'device', 'onlyDevice
  * A client of a whiteboard relay: one device of one user. A broken link is made again by itself, with all that was open; what was missed
  * meanwhile is told. Every call that sends takes its place in the one order before it returns.
  */
-export class RelayClient extends Shell {
+export class ClientCore extends Shell {
+  /** What its handles are made of, and the boards behind them. */
+  Channel = Channel
+  Picture = NoPicture
   /** @type {Map<string, Channel>} */
   handles = new Map()
-  lockUses = new LockUses()
   teller = new Teller(this)
   links = new Cell({state: 'idle'})
   /** Metadata of users that is followed. @type {Map<string, Cell>} */
@@ -79,20 +79,6 @@ export class RelayClient extends Shell {
     }
   }
 
-  /**
-   * A client for as long as `body` runs; it is closed however that ends.
-   *
-   * @template Result @param {(client: RelayClient) => Promise<Result>|Result} body @returns {Promise<Result>}
-   */
-  static async withClient(address, user, options, body) {
-    const client = new RelayClient(address, user, options)
-    try {
-      return await body(client)
-    } finally {
-      await client.close()
-    }
-  }
-
   // MARK: Coming and going
 
   start() {
@@ -132,9 +118,9 @@ export class RelayClient extends Shell {
   channel(name) {
     if (!this.handles.has(name)) {
       const read = after => this.request('who', {kind: 'message', channel: name, after}, {timeout: Infinity})
-      const state = new ChannelState(checkedName(name), read)
+      const state = new ChannelState(checkedName(name), read, this.Picture)
       if (this.machine.state === 'closed') state.close()
-      this.handles.set(name, new Channel(this, state))
+      this.handles.set(name, new this.Channel(this, state))
     }
     return this.handles.get(name)
   }
@@ -142,11 +128,6 @@ export class RelayClient extends Shell {
   /** @param {string} user @throws {RelayError} `badName` */
   person(user) {
     return new Person(this, user)
-  }
-
-  /** What a moderator decides about others. */
-  get moderation() {
-    return new Moderation(this)
   }
 
   // MARK: Readers

@@ -56,7 +56,7 @@ export class Teller {
     const told = shown(event, client, state)
     if (!told) return undefined
     if (told.type === 'link') return this.tellLink(told, cost)
-    if (told.type === 'locks') client.lockUses.told(told, client.user, client.machine.device)
+    if (told.type === 'locks') client.lockUses?.told(told, client.user, client.machine.device)
     const {user, items, majorRevision} = told
     if (told.type === 'metadata' && user !== undefined) client.contentsOf(user).set({items, majorRevision})
     const isOpen = state && (state.asked.message || state.privateReads > 0)

@@ -10,7 +10,7 @@ import {Records} from './records.js'
 import {Session} from './session.js'
 import {loadTool, loadTools, toolOfKey, tools as toolTable} from './tools/index.js'
 import {Tools} from './tools.js'
-import {$, ask, field, showCursors, toast} from './ui.js'
+import {$, ask, field, make, showCursors, toast} from './ui.js'
 import {Undo} from './undo.js'
 import {keepLanguage, label, preferred, restOfWords, say, speak} from './words/index.js'
 
@@ -23,8 +23,17 @@ const widths = {fine: 200, medium: 350, bold: 700, broad: 1_400}
 const textSizes = {200: 1_800, 350: 2_600, 700: 4_200, 1400: 7_200}
 const style = {color: '1B1B1B', width: 350, paper: 'FFE680'}
 
+let looks
+/** The style of what comes late. */
+const restOfLooks = () => looks ??= new Promise((resolve, reject) => document.head.append(make('link', {
+  rel: 'stylesheet', href: '/page/late.css', onload: resolve,
+  onerror() {
+    looks = undefined
+    reject(new Error('no style'))
+  },
+})))
 /** What the first drawing does without. It comes behind it, so that it is there without a relay, or when it is wanted before. */
-const withWords = load => async () => (await Promise.all([load(), restOfWords()]))[0]
+const withWords = load => async () => (await Promise.all([load(), restOfWords(), restOfLooks()]))[0]
 const late = {
   devices: withWords(() => import('./devices.js')), endings: withWords(() => import('./endings.js')),
   explain: withWords(() => import('./explain.js')), host: withWords(() => import('./host.js')),
@@ -188,7 +197,8 @@ const listen = () => Promise.all(['text', 'image'].map(async tool => (await load
 function comeLater() {
   if (performance.getEntriesByName('whiteboard-read').length > 0) return
   performance.mark('whiteboard-read')
-  const all = [showHost(), showPanels(), showPeople(), listen(), ...Object.values(late).map(load => load())]
+  const greet = () => isBack && toast(say('entry.here', {name: session.name}), say('entry.startFresh'), leave)
+  const all = [restOfWords().then(greet), showHost(), showPanels(), showPeople(), listen(), ...Object.values(late).map(load => load())]
   // What does not come now is asked for again when it is wanted.
   for (const one of all) one.catch(() => {})
 }
@@ -330,7 +340,6 @@ furnish()
 showPenMode()
 choose('pen')
 restyle({})
-if (isBack) restOfWords().then(() => toast(say('entry.here', {name: session.name}), say('entry.startFresh'), leave), () => {})
 // Tabs of a browser are one person, and leave together.
 addEventListener('storage', async ({key, newValue}) => {
   if (key !== 'whiteboard.person') return

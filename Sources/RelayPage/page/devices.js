@@ -1,5 +1,5 @@
 // One more device of the same person: the link that leads it here, and how it becomes that person.
-import {RelayClient} from '../relay-client.js'
+import {ClientCore} from '../client/client.js'
 import {explain} from './explain.js'
 import {adoptPerson, keep} from './identity.js'
 import {newID} from './ink.js'
@@ -22,7 +22,7 @@ export function deviceLink(origin, board, {key, guestKey} = {}, code) {
  *   called on the board
  * @throws {RelayError} `codeWrong`, or why the relay was not reached
  */
-export async function comeWith(code, {board, credential, storage, Client = RelayClient}) {
+export async function comeWith(code, {board, credential, storage, Client = ClientCore}) {
   const device = newID().slice(0, 16)
   const client = new Client(location.origin + '/ws', undefined, {code, credential, storage, scope: location.host, device})
   try {

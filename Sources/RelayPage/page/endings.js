@@ -1,4 +1,5 @@
 // When something ends: a link, what is on a board, a board, a person's place in this browser. It comes when it is wanted.
+import {Moderation} from '../client/moderation.js'
 import {claimDevice, dropGiven, keepGiven, linkTo, open, ownUser, subjectOf} from './identity.js'
 import {explainEnd, withLost} from './explain.js'
 import {askKey} from './join-code.js'
@@ -41,7 +42,7 @@ export async function clear({session, undo, turn, changed, failed}) {
 export async function endBoard({session, failed}) {
   const answer = await ask('end-dialog', say('endBoard.title'), say('endBoard.text'),
       [['end-no', say('keep')], ['end-yes', say('endBoard.yes')]])
-  if (answer === 'end-yes') await session.end().catch(failed)
+  if (answer === 'end-yes') await new Moderation(session.client).endChannel(session.board).catch(failed)
 }
 
 /** Whoever goes on begins anew, with a page that knows nothing of the board that was. */

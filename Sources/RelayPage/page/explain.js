@@ -1,5 +1,5 @@
 // What the page says when something does not go as it should: what happened, and what to do.
-import {ErrorCode as code} from '../relay-client.js'
+import {ErrorCode as code} from '../client/errors.js'
 import {hasWord, say} from './words/index.js'
 
 export function explain({name, message}) {

@@ -1,6 +1,6 @@
 // What all records of the board's own format (docs/board-format.md) have in common, as values, and back. Each kind of record has a
 // module in kinds/. Places are integers in 1/100 px, as they stand in the format; nobody rounds twice.
-import {readJSON} from '../relay-client.js'
+import {readJSON} from '../client/json.js'
 
 const encoder = new TextEncoder()
 export const isWithin = (value, least, most) => Number.isSafeInteger(value) && value >= least && value <= most

@@ -1,4 +1,5 @@
 // What a host decides on the page: how everybody may draw on this board, and what one person may.
+import {Moderation} from '../client/moderation.js'
 import {explain} from './explain.js'
 import {$, ask, toast} from './ui.js'
 import {say} from './words/index.js'
@@ -7,9 +8,9 @@ import {say} from './words/index.js'
 const banMs = 24 * 3_600_000
 
 export class Host {
-  /** @param {object} session */
-  constructor(session) {
-    this.session = session
+  /** @param {object} session @param {() => Moderation} [moderation] of the client that the session has now */
+  constructor(session, moderation = () => new Moderation(session.client)) {
+    Object.assign(this, {session, moderation})
     $('pause').onclick = () => this.decide(moderation => moderation[session.isFrozen ? 'unfreeze' : 'freeze'](session.board))
     $('free').onclick = () => this.decide(moderation => moderation[session.isOpen ? 'closeEditing' : 'openEditing'](session.board))
   }
@@ -28,7 +29,7 @@ export class Host {
   /** @returns {Promise<boolean>} whether the relay has done it; else the host is told why not */
   async decide(what, done) {
     try {
-      await what(this.session.client.moderation)
+      await what(this.moderation())
       if (done) toast(done)
       return true
     } catch (error) {
@@ -61,8 +62,8 @@ export class Host {
     const answer = await ask('remove-dialog', say('takeBack.title', {name}), say('takeBack.text', {name}),
         [['remove-no', say('keep')], ['remove-yes', say('takeBack.yes')]])
     if (answer !== 'remove-yes') return
-    await this.decide(async () => {
-      const count = await this.session.removeDrawings(user)
+    await this.decide(async moderation => {
+      const count = await moderation.removeRecords({of: user, from: this.session.board})
       toast(say(count ? 'takeBack.done' : 'takeBack.nothing', {name}))
     })
   }

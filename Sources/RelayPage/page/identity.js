@@ -1,5 +1,5 @@
 // Who is at this page and where: board and key of the address, the person of this browser, and which device this tab is.
-import {checkedName} from '../relay-client.js'
+import {checkedName} from '../client/text.js'
 import {newID} from './ink.js'
 
 const forgetful = {}

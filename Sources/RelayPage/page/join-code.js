@@ -1,4 +1,5 @@
 // Six letters for who has no camera: a host shows them under Invite, newcomers type them in place of the key. [AC20]
+import {Moderation} from '../client/moderation.js'
 import {RelayClient} from '../relay-client.js'
 import {explain} from './explain.js'
 import {open} from './identity.js'
@@ -87,15 +88,16 @@ export class CodeBox {
   #closing = new AbortController()
   #hasEnded = false
 
-  constructor(session) {
-    this.session = session
+  /** @param {object} session @param {() => Moderation} [moderation] of the client that the session has now */
+  constructor(session, moderation = () => new Moderation(session.client)) {
+    Object.assign(this, {session, moderation})
     if (session.mayModerate) this.#follow()
   }
 
   /** Nobody comes in by it any more. */
   close() {
     this.#closing.abort()
-    if (this.code) this.session.client.moderation.withdrawJoinCode().catch(() => {})
+    if (this.code) this.moderation().withdrawJoinCode().catch(() => {})
   }
 
   async #follow() {
@@ -113,8 +115,8 @@ export class CodeBox {
 
   async #offer() {
     try {
-      const {code} = await this.session.client.moderation.offerJoinCode(this.session.board)
-      if (this.#closing.signal.aborted) return this.session.client.moderation.withdrawJoinCode().catch(() => {})
+      const {code} = await this.moderation().offerJoinCode(this.session.board)
+      if (this.#closing.signal.aborted) return this.moderation().withdrawJoinCode().catch(() => {})
       Object.assign(this, {code})
       this.#hasEnded = false
       this.#show(make('p', {textContent: say('code.go', {address: location.origin})}), make('output', {textContent: spelled(code)}),

@@ -1,5 +1,7 @@
 // The page's place at the relay: the board's channel, its live points, who is there, its title; and what it sends.
-import {ErrorCode, RelayClient, wakeUpWithPage} from '../relay-client.js'
+import {ClientCore} from '../client/client.js'
+import {ErrorCode} from '../client/errors.js'
+import {wakeUpWithPage} from '../client/page-wake-up.js'
 import {hundredths} from './format.js'
 import {isOwnRelay, open} from './identity.js'
 import {writePackets} from './points.js'
@@ -26,7 +28,7 @@ const sizeOf = record => record ? encoder.encode(record.payload + (record.custom
 export class Session {
   /** States by user id of who is here, oneself included. */
   members = new Map()
-  Client = RelayClient
+  Client = ClientCore
   isFrozen = false
   /** Who may draw may also change what others drew. */
   isOpen = false
@@ -423,13 +425,5 @@ export class Session {
   }
   async undoClear() {
     await this.channel.board.undoClear()
-  }
-  /** For everybody. [AC19] */
-  async end() {
-    await this.client.moderation.endChannel(this.board)
-  }
-  /** @returns {Promise<number>} records that went */
-  async removeDrawings(user) {
-    return this.client.moderation.removeRecords({of: user, from: this.board})
   }
 }
