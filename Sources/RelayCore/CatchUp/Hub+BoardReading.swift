@@ -198,6 +198,13 @@ extension Hub {
     mutating func boardReadersDeadline() {
         catchUps.lookIsSet = false
         if catchUps.letGoOfStill(at: now.instant) { lookAtReaders() }
+        // Perhaps nothing else is to be flushed.
+        wakeWaitingReaders()
+    }
+
+    /// Of those who wait to read a board as many as may.
+    mutating func wakeWaitingReaders() {
+        for id in catchUps.takeReaders() where isKnown(id) && connections[id.place].isOpen { outbox.wake(id.place) }
     }
 
     /// A block has been read.

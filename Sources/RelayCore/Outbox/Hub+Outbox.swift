@@ -119,7 +119,7 @@ extension Hub {
         for connection in catchUps.begin(bytes: configuration.catchUpTurnBytes) where connections[connection].isOpen {
             outbox.wake(connection)
         }
-        for id in catchUps.takeReaders() where isKnown(id) && connections[id.place].isOpen { outbox.wake(id.place) }
+        wakeWaitingReaders()
     }
 
     /// The engine has offered everything to the sockets: whatever is left waits for its reader.
