@@ -184,11 +184,20 @@ static const unsigned char page_boxes_js[] = {
 static const unsigned char page_canvas_js[] = {
 #embed "../RelayPage/page/canvas.js"
 };
+static const unsigned char page_clipboard_js[] = {
+#embed "../RelayPage/page/clipboard.js"
+};
 static const unsigned char page_devices_js[] = {
 #embed "../RelayPage/page/devices.js"
 };
 static const unsigned char page_dock_js[] = {
 #embed "../RelayPage/page/dock.js"
+};
+static const unsigned char page_edit_bar_js[] = {
+#embed "../RelayPage/page/edit-bar.js"
+};
+static const unsigned char page_editing_js[] = {
+#embed "../RelayPage/page/editing.js"
 };
 static const unsigned char page_endings_js[] = {
 #embed "../RelayPage/page/endings.js"
@@ -319,6 +328,9 @@ static const unsigned char page_tools_js[] = {
 static const unsigned char page_tools_eraser_js[] = {
 #embed "../RelayPage/page/tools/eraser.js"
 };
+static const unsigned char page_tools_handles_js[] = {
+#embed "../RelayPage/page/tools/handles.js"
+};
 static const unsigned char page_tools_image_js[] = {
 #embed "../RelayPage/page/tools/image.js"
 };
@@ -425,8 +437,11 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/board.css", page_board_css),
     FILE_NAMED("page/boxes.js", page_boxes_js),
     FILE_NAMED("page/canvas.js", page_canvas_js),
+    FILE_NAMED("page/clipboard.js", page_clipboard_js),
     FILE_NAMED("page/devices.js", page_devices_js),
     FILE_NAMED("page/dock.js", page_dock_js),
+    FILE_NAMED("page/edit-bar.js", page_edit_bar_js),
+    FILE_NAMED("page/editing.js", page_editing_js),
     FILE_NAMED("page/endings.js", page_endings_js),
     FILE_NAMED("page/explain.js", page_explain_js),
     FILE_NAMED("page/flyout.js", page_flyout_js),
@@ -470,6 +485,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/tiles.js", page_tiles_js),
     FILE_NAMED("page/tools.js", page_tools_js),
     FILE_NAMED("page/tools/eraser.js", page_tools_eraser_js),
+    FILE_NAMED("page/tools/handles.js", page_tools_handles_js),
     FILE_NAMED("page/tools/image.js", page_tools_image_js),
     FILE_NAMED("page/tools/index.js", page_tools_index_js),
     FILE_NAMED("page/tools/pen.js", page_tools_pen_js),

@@ -26,7 +26,8 @@ const style = {color: '1B1B1B', width: 350, paper: 'FFE680'}
 /** What the first drawing does without. It comes behind it, so that it is there without a relay, or when it is wanted before. */
 const withWords = load => async () => (await Promise.all([load(), restOfWords()]))[0]
 const late = {
-  devices: withWords(() => import('./devices.js')), endings: withWords(() => import('./endings.js')),
+  devices: withWords(() => import('./devices.js')), editing: withWords(() => import('./edit-bar.js')),
+  endings: withWords(() => import('./endings.js')),
   explain: withWords(() => import('./explain.js')), host: withWords(() => import('./host.js')),
   invite: withWords(() => import('./invite.js')), joinCode: withWords(() => import('./join-code.js')),
   kinds: loadKinds, names: () => import('./new-names.js'),
@@ -66,6 +67,7 @@ let session
 let host
 let tools
 let dock
+let editing
 /** Once it has come. */
 let panels
 
@@ -162,6 +164,10 @@ function turn(writes) {
 
 const failed = async error => session?.state === 'closed' || toast((await late.explain()).explain(error))
 
+const beginEditing = async () => {
+  editing ??= (await late.editing()).beginEditing({hands: tools, choose, style: styleOf, undo: $('undo').onclick})
+}
+
 const showHost = async () => {
   const {Host} = await late.host()
   label($('host'))
@@ -180,7 +186,7 @@ const listen = () => Promise.all(['text', 'image'].map(async tool => (await load
 function comeLater() {
   if (performance.getEntriesByName('whiteboard-read').length > 0) return
   performance.mark('whiteboard-read')
-  const all = [showHost(), showPanels(), showPeople(), listen(), ...Object.values(late).map(load => load())]
+  const all = [beginEditing(), showHost(), showPanels(), showPeople(), listen(), ...Object.values(late).map(load => load())]
   // What does not come now is asked for again when it is wanted.
   for (const one of all) one.catch(() => {})
 }
@@ -201,7 +207,7 @@ function restyle(change) {
   swatch.background = `#${style.color}`
   swatch.transform = `scale(${0.5 + style.width / 2_800})`
   panels?.restyle(style)
-  if (!toolTable[tools.tool].hasStyle) choose('pen')
+  if (!editing?.restyle(change) && !toolTable[tools.tool].hasStyle) choose('pen')
 }
 const styleOf = tool => tool === 'marker' ? {color: `#${style.color}59`, width: style.width * 4}
   : {color: `#${style.color}FF`, width: style.width, size: textSizes[style.width], paper: `#${style.paper}FF`}
@@ -234,6 +240,7 @@ async function showPanels() {
   panels = new Panels({
     colors, widths, restyle, translate, style, hands: tools,
     menu: {
+      paste: async () => (await beginEditing(), editing.pasteKept()),
       'new-board': async () => location.hash = `/b/${(await late.names()).boardName()}`,
       ...session.credential?.key ? {'type-code': typeCode} : {},
       'export-png': async () => (await late.png()).savePNG(records.ordered, `${title()}.png`),

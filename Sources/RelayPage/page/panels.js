@@ -28,7 +28,8 @@ function open(pairs) {
 }
 
 const words = {
-  'new-board': 'menu.newBoard', 'type-code': 'menu.code', 'export-png': 'menu.png', 'export-svg': 'menu.svg', print: 'menu.print', 'zoom-fit': 'menu.fit',
+  paste: 'menu.paste', 'new-board': 'menu.newBoard', 'type-code': 'menu.code',
+  'export-png': 'menu.png', 'export-svg': 'menu.svg', print: 'menu.print', 'zoom-fit': 'menu.fit',
   clear: 'menu.clear', 'end-board': 'menu.end', leave: 'menu.leave', rename: 'people.rename', 'another-device': 'people.otherDevice',
 }
 
