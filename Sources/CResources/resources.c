@@ -232,6 +232,9 @@ static const unsigned char page_invite_js[] = {
 static const unsigned char page_join_code_js[] = {
 #embed "../RelayPage/page/join-code.js"
 };
+static const unsigned char page_kept_undo_js[] = {
+#embed "../RelayPage/page/kept-undo.js"
+};
 static const unsigned char page_kinds_color_js[] = {
 #embed "../RelayPage/page/kinds/color.js"
 };
@@ -297,6 +300,9 @@ static const unsigned char page_qr_js[] = {
 };
 static const unsigned char page_records_js[] = {
 #embed "../RelayPage/page/records.js"
+};
+static const unsigned char page_remembered_js[] = {
+#embed "../RelayPage/page/remembered.js"
 };
 static const unsigned char page_session_js[] = {
 #embed "../RelayPage/page/session.js"
@@ -453,6 +459,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/ink.js", page_ink_js),
     FILE_NAMED("page/invite.js", page_invite_js),
     FILE_NAMED("page/join-code.js", page_join_code_js),
+    FILE_NAMED("page/kept-undo.js", page_kept_undo_js),
     FILE_NAMED("page/kinds/color.js", page_kinds_color_js),
     FILE_NAMED("page/kinds/edits.js", page_kinds_edits_js),
     FILE_NAMED("page/kinds/image-head.js", page_kinds_image_head_js),
@@ -475,6 +482,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/points.js", page_points_js),
     FILE_NAMED("page/qr.js", page_qr_js),
     FILE_NAMED("page/records.js", page_records_js),
+    FILE_NAMED("page/remembered.js", page_remembered_js),
     FILE_NAMED("page/session.js", page_session_js),
     FILE_NAMED("page/status-numbers.js", page_status_numbers_js),
     FILE_NAMED("page/status.css", page_status_css),

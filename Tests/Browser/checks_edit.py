@@ -105,3 +105,28 @@ def resized(stage):
     assert points[0] == 10024 or abs(points[0] - 10050) < 100, points[:2]
     across = sum(points[2::2])
     assert 14500 < across < 15500 and 9800 < sum(points[3::2]) < 10200, f"it is {across} wide: {points}"
+
+
+@check("a page that is loaded again has the tool, its colour, the view and one's own steps back")
+def remembered(stage):
+    relay = stage.relay()
+    ada = stage.page(relay, "Ada")
+    ada.draw(*line(150, 150))
+    ada.draw(*line(150, 300))
+    ada.must_have(2)
+    edited(ada)
+    ada.press("h")
+    ada.press("3")
+    ada.show(40, 30, 1.5)
+    ada.wait(unsent=0)
+    ada.reload()
+    ada.wait("connected")
+    ada.must_have(2)
+    assert ada.ask("return document.documentElement.dataset.tool") == "marker"
+    assert ada.ask("return window.whiteboard.view") == {"x": 40, "y": 30, "scale": 1.5}
+    assert "217, 45, 32" in ada.ask("return getComputedStyle(document.querySelector('#style i')).backgroundColor")
+    until(lambda: ada.is_usable("#undo"), "there is something to undo")
+    ada.click("#undo")
+    ada.must_have(1)
+    ada.click("#undo")
+    ada.must_have(0)

@@ -7,6 +7,7 @@ import {Live} from './live.js'
 import {titleOf} from './names.js'
 import {PenMode} from './pen-mode.js'
 import {Records} from './records.js'
+import {keepHand, keepView, keptHand, keptView} from './remembered.js'
 import {Session} from './session.js'
 import {loadTool, loadTools, toolOfKey, tools as toolTable} from './tools/index.js'
 import {Tools} from './tools.js'
@@ -32,7 +33,7 @@ const late = {
   invite: withWords(() => import('./invite.js')), joinCode: withWords(() => import('./join-code.js')),
   kinds: loadKinds, names: () => import('./new-names.js'),
   panels: withWords(() => import('./panels.js')), people: withWords(() => import('./people.js')), png: () => import('./png.js'),
-  svg: () => import('./svg-document.js'), tools: withWords(loadTools),
+  svg: () => import('./svg-document.js'), tools: withWords(loadTools), undo: () => import('./kept-undo.js'),
 }
 
 const {board, credential, code} = arrive()
@@ -68,6 +69,8 @@ let host
 let tools
 let dock
 let editing
+/** Those that keep steps back. */
+let steps
 /** Once it has come. */
 let panels
 
@@ -133,7 +136,9 @@ function changed(what) {
     canvas.refresh()
   }
   if (what === 'read') {
-    isFitted ??= !canvas.home(true)
+    if (!isFitted && !keptView(board)) canvas.home(true)
+    if (!isFitted) restoreSteps()
+    isFitted = true
     comeLater()
   }
   if (what === 'title' || what === 'access') showTitle()
@@ -168,6 +173,19 @@ const beginEditing = async () => {
   editing ??= (await late.editing()).beginEditing({hands: tools, choose, style: styleOf, undo: $('undo').onclick})
 }
 
+async function restoreSteps() {
+  steps = await late.undo()
+  steps.restoreUndo(board, session.user, undo, records)
+  changed()
+}
+
+/** What is found again when the page is loaded anew; nothing when this browser has forgotten who is here, maybe in another tab. */
+function remember() {
+  if (subjectOf(session.credential) ? !local.getItem('whiteboard.person') : isOutdated(session.user)) return
+  keepView(board, canvas.view)
+  if (!records.isReading) steps?.keepUndo(board, session.user, undo)
+}
+
 const showHost = async () => {
   const {Host} = await late.host()
   label($('host'))
@@ -198,6 +216,7 @@ function choose(tool) {
   tools.tool = tool
   tools.choose([])
   dock.show(tool)
+  keepHand({tool, ...style})
   tell()
 }
 
@@ -207,6 +226,7 @@ function restyle(change) {
   swatch.background = `#${style.color}`
   swatch.transform = `scale(${0.5 + style.width / 2_800})`
   panels?.restyle(style)
+  keepHand({tool: tools.tool, ...style})
   if (!editing?.restyle(change) && !toolTable[tools.tool].hasStyle) choose('pen')
 }
 const styleOf = tool => tool === 'marker' ? {color: `#${style.color}59`, width: style.width * 4}
@@ -226,11 +246,6 @@ function furnish() {
   for (const [id, run] of Object.entries(actions)) $(id).onclick = run
   // Whoever is faster than what is behind these buttons gets it when it has come.
   for (const id of ['people', 'more', 'style']) $(id).onclick = () => showPanels().then(() => $(id).click(), noModule)
-  $('title').onkeydown = ({key}) => {
-    if (key === 'Escape') $('title').value = title()
-    if (key === 'Enter' || key === 'Escape') $('title').blur()
-  }
-  $('title').onchange = () => session.setTitle($('title').value.trim()).catch(failed).finally(showTitle)
 }
 
 /** What is behind the buttons of menus and panels. */
@@ -239,6 +254,7 @@ async function showPanels() {
   if (panels) return
   panels = new Panels({
     colors, widths, restyle, translate, style, hands: tools,
+    title, setTitle: text => session.setTitle(text).catch(failed).finally(showTitle),
     menu: {
       paste: async () => (await beginEditing(), editing.pasteKept()),
       'new-board': async () => location.hash = `/b/${(await late.names()).boardName()}`,
@@ -327,8 +343,11 @@ tools = new Tools({
 dock = new Dock(choose)
 furnish()
 showPenMode()
-choose('pen')
+const {tool: keptTool, color, width} = keptHand()
+if (/^[\dA-F]{6}$/.test(color) && Object.values(widths).includes(width)) Object.assign(style, {color, width})
 restyle({})
+choose(Object.hasOwn(toolTable, keptTool) ? keptTool : 'pen')
+canvas.view = keptView(board) ?? canvas.view
 if (isBack) restOfWords().then(() => toast(say('entry.here', {name: session.name}), say('entry.startFresh'), leave), () => {})
 // Tabs of a browser are one person, and leave together.
 addEventListener('storage', async ({key, newValue}) => {
@@ -343,8 +362,10 @@ addEventListener('keyup', ({key}) => key === ' ' && pan(false))
 addEventListener('pagehide', ({persisted}) => {
   tools.writing?.finish()
   tools.finish(Infinity)
+  remember()
   if (!persisted) session.client.close()
 })
+document.addEventListener('visibilitychange', () => document.hidden && remember())
 addEventListener('beforeunload', event => (session.client.unsent.unkept > 0 || tools.writing?.isTooLong) && event.preventDefault())
 setInterval(() => {
   live.age(performance.now())
