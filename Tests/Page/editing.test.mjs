@@ -29,7 +29,8 @@ function board(strokes = {a: lineAt('a', 0, 1), b: lineAt('b', 100, 2), c: lineA
   Object.assign(hand.canvas, {window: [-50_000, -50_000, 50_000, 50_000]})
   tools.tool = 'select'
   const toasts = []
-  globalThis.document.createElement = () => ({append() {}, remove() {}, getContext() {}, children: [], set textContent(text) { toasts.push(text) }})
+  globalThis.document.createElement = () => ({append() {}, remove() {}, getContext() {}, children: [],
+    set textContent(text) { toasts.push(text) }})
   const box = {children: [], append() {}}
   globalThis.document.getElementById = () => box
   const styles = {
