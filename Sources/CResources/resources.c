@@ -190,11 +190,20 @@ static const unsigned char page_boxes_js[] = {
 static const unsigned char page_canvas_js[] = {
 #embed "../RelayPage/page/canvas.js"
 };
+static const unsigned char page_clipboard_js[] = {
+#embed "../RelayPage/page/clipboard.js"
+};
 static const unsigned char page_devices_js[] = {
 #embed "../RelayPage/page/devices.js"
 };
 static const unsigned char page_dock_js[] = {
 #embed "../RelayPage/page/dock.js"
+};
+static const unsigned char page_edit_bar_js[] = {
+#embed "../RelayPage/page/edit-bar.js"
+};
+static const unsigned char page_editing_js[] = {
+#embed "../RelayPage/page/editing.js"
 };
 static const unsigned char page_endings_js[] = {
 #embed "../RelayPage/page/endings.js"
@@ -228,6 +237,9 @@ static const unsigned char page_invite_js[] = {
 };
 static const unsigned char page_join_code_js[] = {
 #embed "../RelayPage/page/join-code.js"
+};
+static const unsigned char page_kept_undo_js[] = {
+#embed "../RelayPage/page/kept-undo.js"
 };
 static const unsigned char page_kinds_color_js[] = {
 #embed "../RelayPage/page/kinds/color.js"
@@ -298,6 +310,9 @@ static const unsigned char page_qr_js[] = {
 static const unsigned char page_records_js[] = {
 #embed "../RelayPage/page/records.js"
 };
+static const unsigned char page_remembered_js[] = {
+#embed "../RelayPage/page/remembered.js"
+};
 static const unsigned char page_session_js[] = {
 #embed "../RelayPage/page/session.js"
 };
@@ -327,6 +342,9 @@ static const unsigned char page_tools_js[] = {
 };
 static const unsigned char page_tools_eraser_js[] = {
 #embed "../RelayPage/page/tools/eraser.js"
+};
+static const unsigned char page_tools_handles_js[] = {
+#embed "../RelayPage/page/tools/handles.js"
 };
 static const unsigned char page_tools_image_js[] = {
 #embed "../RelayPage/page/tools/image.js"
@@ -436,8 +454,11 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/board.css", page_board_css),
     FILE_NAMED("page/boxes.js", page_boxes_js),
     FILE_NAMED("page/canvas.js", page_canvas_js),
+    FILE_NAMED("page/clipboard.js", page_clipboard_js),
     FILE_NAMED("page/devices.js", page_devices_js),
     FILE_NAMED("page/dock.js", page_dock_js),
+    FILE_NAMED("page/edit-bar.js", page_edit_bar_js),
+    FILE_NAMED("page/editing.js", page_editing_js),
     FILE_NAMED("page/endings.js", page_endings_js),
     FILE_NAMED("page/explain.js", page_explain_js),
     FILE_NAMED("page/flyout.js", page_flyout_js),
@@ -449,6 +470,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/ink.js", page_ink_js),
     FILE_NAMED("page/invite.js", page_invite_js),
     FILE_NAMED("page/join-code.js", page_join_code_js),
+    FILE_NAMED("page/kept-undo.js", page_kept_undo_js),
     FILE_NAMED("page/kinds/color.js", page_kinds_color_js),
     FILE_NAMED("page/kinds/edits.js", page_kinds_edits_js),
     FILE_NAMED("page/kinds/image-head.js", page_kinds_image_head_js),
@@ -472,6 +494,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/points.js", page_points_js),
     FILE_NAMED("page/qr.js", page_qr_js),
     FILE_NAMED("page/records.js", page_records_js),
+    FILE_NAMED("page/remembered.js", page_remembered_js),
     FILE_NAMED("page/session.js", page_session_js),
     FILE_NAMED("page/status-numbers.js", page_status_numbers_js),
     FILE_NAMED("page/status.css", page_status_css),
@@ -482,6 +505,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/tiles.js", page_tiles_js),
     FILE_NAMED("page/tools.js", page_tools_js),
     FILE_NAMED("page/tools/eraser.js", page_tools_eraser_js),
+    FILE_NAMED("page/tools/handles.js", page_tools_handles_js),
     FILE_NAMED("page/tools/image.js", page_tools_image_js),
     FILE_NAMED("page/tools/index.js", page_tools_index_js),
     FILE_NAMED("page/tools/pen.js", page_tools_pen_js),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import {shifted} from '../../Sources/RelayPage/page/kinds/edits.js'
 import {Live} from '../../Sources/RelayPage/page/live.js'
 import {Session} from '../../Sources/RelayPage/page/session.js'
-import {changeChosen} from '../../Sources/RelayPage/page/tools/select.js'
+import {change} from '../../Sources/RelayPage/page/editing.js'
 import {FrameReader, RelayClient} from '../../Sources/RelayPage/relay-client.js'
 import {tcpTransport} from './support/links.mjs'
 import {MemoryStorage} from './support/memory-storage.mjs'
@@ -65,7 +65,7 @@ check({}, '[BL11] 1,000 things that are moved, erased and brought back are 16 fr
     drawn: () => session.writeAll(Array.from({length: 1_000}, (_, at) => ({key: `s${at}`, record: stroke(`s${at}`, at)}))),
     moved() {
       tools.choose(records.ordered)
-      changeChosen(tools, record => shifted(record, 700, 0))
+      change(tools, tools.chosen, record => shifted(record, 700, 0))
     },
     'moved back': () => turn(undo.undo(records)),
     'moved again': () => turn(undo.redo(records)),

@@ -194,6 +194,16 @@ const sabotages = [
   ['who asked what a join code stands for stays', "    await client.close()\n  }\n}\n\nfunction explainCode", "  }\n}\n\nfunction explainCode"],
   ['a join code with spaces is a key', "text.replace(/[\\s-]/g, '')", 'text'],
   ['tiles: a pixel of the screen is one of the page', 'const zoom = scale * this.ratio', 'const zoom = scale'],
+  ['remembered: steps back of another person', 'if (kept?.user !== user) return', 'if (!kept) return'],
+  ['remembered: steps that do not fit', 'return found.length > 0', 'return true'],
+  ['remembered: steps without a bound', 'steps.findLastIndex(step => (left -= JSON.stringify(step).length) < 0)', '-1'],
+  ['edit: what is protected is erased', '!element.isLocked && !concealed', '!concealed'],
+  ['edit: what is protected is removed with what is chosen', 'return !element.isLocked && this.session.mayChange(element)', 'return this.session.mayChange(element)'],
+  ['edit: a protected thing’s copy is protected', '{id, z}).locked)', '{id, z}).lock)'],
+  ['edit: a pasted thing keeps its id', 'const id = newID()\n    const made', 'const id = elements[at].id\n    const made'],
+  ['edit: each press of an arrow key is a step back', 'if (goesOn) step.forEach', 'if (false) step.forEach'],
+  ['edit: what was brought to the front loses its order', 'Math.min(Number.MAX_SAFE_INTEGER, first + at)]', 'first]'],
+  ['edit: a handle turns things over', 'Math.max(Math.min(length, sideMin), length + ', '(length + '],
 ]
 
 const only = process.argv[2]
@@ -207,7 +217,7 @@ try {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices',
       'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code'],
     [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds',
-      'texts', 'images', 'words', 'page-join-code'],
+      'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(

@@ -39,10 +39,10 @@ test('what a palm would have erased or moved stays, and what was chosen before i
   assert.equal(hand.canvas.hidden.size, 3)
   hand.play('60 p1 down 500 500', '90 p1 up 500 500', '95 f1 up 50 20')
   assert.deepEqual([hand.keys, hand.canvas.hidden.size, hand.undo.done.length], [[], 0, 0])
-  for (const [x, y] of [[50, 20], [500, 500]]) {
-    const other = new PlayedHand({strokes: rows(3)})
+  for (const [x, y] of [[50, 100], [500, 500]]) {
+    const other = new PlayedHand({strokes: rows(3, 50)})
     other.tools.tool = 'select'
-    other.play('0 m1 down -9 -9', '10 m1 move 110 15', '20 m1 up 110 15')
+    other.play('0 m1 down -9 -9', '10 m1 move 110 60', '20 m1 up 110 60')
     assert.deepEqual([...other.tools.selection], ['s0', 's1'])
     other.play(`500 f1 down ${x} ${y}`, `520 f1 move ${x + 30} ${y}`)
     assert.ok(!other.tools.selection.has('s0'), 'the palm has chosen')

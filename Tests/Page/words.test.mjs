@@ -75,6 +75,6 @@ test('no word of the page stands outside words/, each that is wanted is there, a
   for (const [, key] of text.matchAll(/\bsay\('([^']+)'/g)) assert.ok(key in keys, key)
   for (const [, key] of text.matchAll(/\bdata-(?:text|label|title)="([^"]+)"/g)) assert.ok(key in keys, key)
   // Some are put together of a name and what is before it.
-  const made = key => /^(error|color|width|group|paper|image)\./.test(key)
+  const made = key => /^(error|color|width|group|paper|image|edit)\./.test(key)
   for (const key of Object.keys(keys)) assert.ok(made(key) || text.includes(`'${key}'`) || text.includes(`"${key}"`), `nobody says ${key}`)
 })

@@ -7,6 +7,7 @@ import {Live} from './live.js'
 import {titleOf} from './names.js'
 import {PenMode} from './pen-mode.js'
 import {Records} from './records.js'
+import {keepHand, keepView, keptHand, keptView} from './remembered.js'
 import {Session} from './session.js'
 import {loadTool, loadTools, toolOfKey, tools as toolTable} from './tools/index.js'
 import {Tools} from './tools.js'
@@ -35,12 +36,13 @@ const restOfLooks = () => looks ??= new Promise((resolve, reject) => document.he
 /** What the first drawing does without. It comes behind it, so that it is there without a relay, or when it is wanted before. */
 const withWords = load => async () => (await Promise.all([load(), restOfWords(), restOfLooks()]))[0]
 const late = {
-  devices: withWords(() => import('./devices.js')), endings: withWords(() => import('./endings.js')),
+  devices: withWords(() => import('./devices.js')), editing: withWords(() => import('./edit-bar.js')),
+  endings: withWords(() => import('./endings.js')),
   explain: withWords(() => import('./explain.js')), host: withWords(() => import('./host.js')),
   invite: withWords(() => import('./invite.js')), joinCode: withWords(() => import('./join-code.js')),
   kinds: loadKinds, names: () => import('./new-names.js'),
   panels: withWords(() => import('./panels.js')), people: withWords(() => import('./people.js')), png: () => import('./png.js'),
-  svg: () => import('./svg-document.js'), tools: withWords(loadTools),
+  svg: () => import('./svg-document.js'), tools: withWords(loadTools), undo: () => import('./kept-undo.js'),
 }
 
 const {board, credential, code} = arrive()
@@ -75,6 +77,9 @@ let session
 let host
 let tools
 let dock
+let editing
+/** Those that keep steps back. */
+let steps
 /** Once it has come. */
 let panels
 
@@ -140,7 +145,9 @@ function changed(what) {
     canvas.refresh()
   }
   if (what === 'read') {
-    isFitted ??= !showHome()
+    if (!isFitted && !keptView(board)) showHome()
+    if (!isFitted) restoreSteps()
+    isFitted = true
     comeLater()
   }
   if (what === 'title' || what === 'access') showTitle()
@@ -179,6 +186,23 @@ function turn(writes) {
 
 const failed = async error => session?.state === 'closed' || toast((await late.explain()).explain(error))
 
+const beginEditing = async () => {
+  editing ??= (await late.editing()).beginEditing({hands: tools, choose, style: styleOf, undo: $('undo').onclick})
+}
+
+async function restoreSteps() {
+  steps = await late.undo()
+  steps.restoreUndo(board, session.user, undo, records)
+  changed()
+}
+
+/** What is found again when the page is loaded anew; nothing when this browser has forgotten who is here, maybe in another tab. */
+function remember() {
+  if (subjectOf(session.credential) ? !local.getItem('whiteboard.person') : isOutdated(session.user)) return
+  keepView(board, canvas.view)
+  if (!records.isReading) steps?.keepUndo(board, session.user, undo)
+}
+
 const showHost = async () => {
   const {Host} = await late.host()
   label($('host'))
@@ -198,7 +222,8 @@ function comeLater() {
   if (performance.getEntriesByName('whiteboard-read').length > 0) return
   performance.mark('whiteboard-read')
   const greet = () => isBack && toast(say('entry.here', {name: session.name}), say('entry.startFresh'), leave)
-  const all = [restOfWords().then(greet), showHost(), showPanels(), showPeople(), listen(), ...Object.values(late).map(load => load())]
+  const all = [restOfWords().then(greet), beginEditing(), showHost(), showPanels(), showPeople(), listen()]
+  all.push(...Object.values(late).map(load => load()))
   // What does not come now is asked for again when it is wanted.
   for (const one of all) one.catch(() => {})
 }
@@ -210,6 +235,7 @@ function choose(tool) {
   tools.tool = tool
   tools.choose([])
   dock.show(tool)
+  keepHand({tool, ...style})
   tell()
 }
 
@@ -219,7 +245,8 @@ function restyle(change) {
   swatch.background = `#${style.color}`
   swatch.transform = `scale(${0.5 + style.width / 2_800})`
   panels?.restyle(style)
-  if (!toolTable[tools.tool].hasStyle) choose('pen')
+  keepHand({tool: tools.tool, ...style})
+  if (!editing?.restyle(change) && !toolTable[tools.tool].hasStyle) choose('pen')
 }
 const styleOf = tool => tool === 'marker' ? {color: `#${style.color}59`, width: style.width * 4}
   : {color: `#${style.color}FF`, width: style.width, size: textSizes[style.width], paper: `#${style.paper}FF`}
@@ -238,11 +265,6 @@ function furnish() {
   for (const [id, run] of Object.entries(actions)) $(id).onclick = run
   // Whoever is faster than what is behind these buttons gets it when it has come.
   for (const id of ['people', 'more', 'style']) $(id).onclick = () => showPanels().then(() => $(id).click(), noModule)
-  $('title').onkeydown = ({key}) => {
-    if (key === 'Escape') $('title').value = title()
-    if (key === 'Enter' || key === 'Escape') $('title').blur()
-  }
-  $('title').onchange = () => session.setTitle($('title').value.trim()).catch(failed).finally(showTitle)
 }
 
 /** What is behind the buttons of menus and panels. */
@@ -251,7 +273,9 @@ async function showPanels() {
   if (panels) return
   panels = new Panels({
     colors, widths, restyle, translate, style, hands: tools,
+    title, setTitle: text => session.setTitle(text).catch(failed).finally(showTitle),
     menu: {
+      paste: async () => (await beginEditing(), editing.pasteKept()),
       'new-board': async () => location.hash = `/b/${(await late.names()).boardName()}`,
       ...session.credential?.key ? {'type-code': typeCode} : {},
       'export-png': async () => (await late.png()).savePNG(records.ordered, `${title()}.png`),
@@ -338,8 +362,11 @@ tools = new Tools({
 dock = new Dock(choose)
 furnish()
 showPenMode()
-choose('pen')
+const {tool: keptTool, color, width} = keptHand()
+if (/^[\dA-F]{6}$/.test(color) && Object.values(widths).includes(width)) Object.assign(style, {color, width})
 restyle({})
+choose(Object.hasOwn(toolTable, keptTool) ? keptTool : 'pen')
+canvas.view = keptView(board) ?? canvas.view
 // Tabs of a browser are one person, and leave together.
 addEventListener('storage', async ({key, newValue}) => {
   if (key !== 'whiteboard.person') return
@@ -353,8 +380,10 @@ addEventListener('keyup', ({key}) => key === ' ' && pan(false))
 addEventListener('pagehide', ({persisted}) => {
   tools.writing?.finish()
   tools.finish(Infinity)
+  remember()
   if (!persisted) session.client.close()
 })
+document.addEventListener('visibilitychange', () => document.hidden && remember())
 addEventListener('beforeunload', event => (session.client.unsent.unkept > 0 || tools.writing?.isTooLong) && event.preventDefault())
 setInterval(() => {
   live.age(performance.now())

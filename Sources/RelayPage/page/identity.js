@@ -53,14 +53,14 @@ export function subjectOf({token} = {}) {
 const [local, tab] = [open('localStorage'), open('sessionStorage')]
 const personPlace = 'whiteboard.person'
 
-function read(storage, key) {
+export function read(storage, key) {
   try {
     return JSON.parse(storage.getItem(key)) ?? undefined
   } catch {
     return undefined
   }
 }
-const write = (storage, key, value) => keep(storage, key, JSON.stringify(value))
+export const write = (storage, key, value) => keep(storage, key, JSON.stringify(value))
 
 /** What all tabs of this browser share: `{user, relay, credential}`; `relay`: the public id of the relay that the rest is for. [SE6] */
 const person = () => read(local, personPlace) ?? {}

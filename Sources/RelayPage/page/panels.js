@@ -28,7 +28,8 @@ function open(pairs) {
 }
 
 const words = {
-  'new-board': 'menu.newBoard', 'type-code': 'menu.code', 'export-png': 'menu.png', 'export-svg': 'menu.svg', print: 'menu.print', 'zoom-fit': 'menu.fit',
+  paste: 'menu.paste', 'new-board': 'menu.newBoard', 'type-code': 'menu.code',
+  'export-png': 'menu.png', 'export-svg': 'menu.svg', print: 'menu.print', 'zoom-fit': 'menu.fit',
   clear: 'menu.clear', 'end-board': 'menu.end', leave: 'menu.leave', rename: 'people.rename', 'another-device': 'people.otherDevice',
 }
 
@@ -53,10 +54,10 @@ function worded(tag, properties, words, ...children) {
 export class Panels {
   /**
    * @param {{colors, widths, restyle: (change: object) => void, menu: Record<string, () => void>, people: Record<string, () => void>,
-   *   translate: (language: string) => Promise<void>, style: {paper: string},
-   *   hands: object}} parts `menu`, `people`: what rows do, by their ids
+   *   translate: (language: string) => Promise<void>, style: {paper: string}, hands: object, title: () => string,
+   *   setTitle: (text: string) => void}} parts `menu`, `people`: what rows do, by their ids
    */
-  constructor({colors, widths, restyle, menu, people, translate, style, hands}) {
+  constructor({colors, widths, restyle, menu, people, translate, style, hands, title, setTitle}) {
     const close = open([['people', 'people-panel'], ['more', 'menu'], ['style', 'style-panel']])
     const row = ([id, run]) => worded('button', {id, className: 'row', onclick: () => (close(), run())}, {text: words[id]})
     $('menu').append(...Object.entries(menu).map(row))
@@ -82,6 +83,11 @@ export class Panels {
       return worded('button', {onclick: () => this.#repaper(paper, style, hands)}, {label: `paper.${name}`, paper}, sheet)
     }))
     label(document.body)
+    $('title').onkeydown = ({key}) => {
+      if (key === 'Escape') $('title').value = title()
+      if (key === 'Enter' || key === 'Escape') $('title').blur()
+    }
+    $('title').onchange = () => setTitle($('title').value.trim())
   }
 
   /** Of the next sticky note, and of those that are chosen. */

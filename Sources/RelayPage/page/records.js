@@ -1,6 +1,6 @@
 // What a board holds, as far as it is known here: records as the relay tells them, over them the changes of this page that it
 // has not yet told stored, and the elements that all of them draw, in layers. What an element is its kind knows (kinds/).
-import {isToCome, kindOf, loadKind, readRecord} from './kinds/index.js'
+import {isToCome, joined, loadKind, readRecord} from './kinds/index.js'
 import {Layers, order} from './layers.js'
 import {Places} from './places.js'
 
@@ -184,11 +184,8 @@ export class Records {
   element(id) {
     const records = [...this.keysOf.get(id) ?? []].map(key => this.get(key))
         .sort((one, other) => (one.offset ?? Infinity) - (other.offset ?? Infinity))
-    let element
-    for (const {part} of records) element = kindOf(part.type).join?.(element, part) ?? {...part}
-    if (!element) return undefined
-    if (id) element.box = kindOf(element.type).boxOf(element)
-    return Object.assign(element, {records, sources: records.map(({payload}) => payload)})
+    const element = joined(records.map(({part}) => part))
+    return element && Object.assign(element, {records, sources: records.map(({payload}) => payload)})
   }
 
   /** From the lowest layer to the highest. */

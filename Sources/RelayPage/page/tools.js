@@ -129,7 +129,7 @@ export class Tools {
     return this.along(event, event, slack).reverse()
   }
 
-  /** Elements that lie between two places of the window, the lowest first. */
+  /** Elements that lie between two places of the window, the lowest first; none that is protected. */
   along(from, to, slack = slackPx[to.pointerType] ?? 6) {
     const {canvas} = this
     const concealed = this.#concealed.get('eraser')
@@ -138,7 +138,8 @@ export class Tools {
     const [begin, end] = [canvas.toBoard(from), canvas.toBoard(to)].map(({x, y}) => [x * 100, y * 100])
     const way = Array.from({length: steps}, (_, step) => begin.map((place, axis) => place + (end[axis] - place) * (step + 1) / steps))
     const box = boxAround([begin, end].map(([x, y]) => [x - reach, y - reach, x + reach, y + reach]))
-    return this.records.within(box).filter(element => !concealed?.has(element.id) && way.some(([x, y]) => touches(element, x, y, reach)))
+    const isHit = element => !element.isLocked && !concealed?.has(element.id) && way.some(([x, y]) => touches(element, x, y, reach))
+    return this.records.within(box).filter(isHit)
   }
 
   // MARK: Gestures
@@ -184,8 +185,13 @@ export class Tools {
   }
 
   removeChosen() {
-    this.undo.add(this.remove(this.chosen.filter(element => this.session.mayChange(element)).flatMap(({records}) => records)))
+    this.undo.add(this.remove(this.chosen.filter(element => this.mayEdit(element)).flatMap(({records}) => records)))
     this.choose([])
+  }
+
+  /** Whether one may change it, and it is not protected. */
+  mayEdit(element) {
+    return !element.isLocked && this.session.mayChange(element)
   }
 
   /** @param {string} name of the tool @param {Iterable<string>} ids of all that it does not want to be shown on the board */

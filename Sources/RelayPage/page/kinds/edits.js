@@ -30,5 +30,14 @@ export function resized(record, from, to) {
 export const recolored = (record, color) => kindOf(record.customType)?.hasNoColor ? undefined
   : edited(record, object => { object.color = color + object.color.slice(color.length) })
 
-/** All records of an element get the same new id, and layer. */
-export const copied = (record, id, z) => edited(record, object => Object.assign(object, {id, z}))
+/** With lines of another width, or letters of another size. @param {{width: number, size: number}} style */
+export const restyled = (record, style) => edited(record, (object, kind) => kind.restyle?.(object, style))
+
+/** In another layer; all records of an element get the same one. */
+export const layered = (record, z) => edited(record, object => Object.assign(object, {z}))
+
+/** Protected from changes, or not any more. */
+export const locked = (record, isLocked) => edited(record, object => isLocked ? object.locked = true : delete object.locked)
+
+/** All records of an element get the same new id, and layer. A copy may be changed. */
+export const copied = (record, id, z) => edited(record, object => delete Object.assign(object, {id, z}).locked)

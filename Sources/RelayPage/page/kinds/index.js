@@ -54,11 +54,21 @@ export const loadKinds = () => Promise.all(Object.keys(late).filter(isToCome).ma
 /** What a record draws; `undefined`: nothing, as its type is none of these, or it breaks a rule. */
 export function readRecord(type, payload) {
   try {
-    const found = kindOf(type)?.read(parse(payload))
-    return found && {type, ...found}
+    const object = parse(payload)
+    const {locked = null} = object
+    const found = (locked === null || typeof locked === 'boolean') && kindOf(type)?.read(object)
+    return found ? {type, ...found, ...locked && {isLocked: true}} : undefined
   } catch {
     return undefined
   }
+}
+
+/** What parts of one id draw together, in their order. */
+export function joined(parts) {
+  let element
+  for (const part of parts) element = kindOf(part.type).join?.(element, part) ?? {...part}
+  if (element?.id) Object.assign(element, {box: kindOf(element.type).boxOf(element), isLocked: parts.some(({isLocked}) => isLocked)})
+  return element
 }
 
 /** Draws one element. */

@@ -158,4 +158,8 @@ function resize({points, cols}, {x, y}) {
   }
 }
 
-export const stroke = {read, join, boxOf, draw, svg, touches, shift, resize}
+function restyle(object, {width}) {
+  object.width = width
+}
+
+export const stroke = {read, join, boxOf, draw, svg, touches, shift, resize, restyle}

@@ -26,7 +26,7 @@ export function begin(event, hands) {
   return {
     move: hit,
     end: () => {
-      const elements = [...found].map(id => records.elements.get(id)).filter(element => element && session.mayChange(element))
+      const elements = [...found].map(id => records.elements.get(id)).filter(element => element && hands.mayEdit(element))
       undo.add(hands.remove(elements.flatMap(({records}) => records)))
       shown()
       if (refused && elements.length === 0) hands.refused()

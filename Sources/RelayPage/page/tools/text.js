@@ -95,7 +95,7 @@ export function listen({hands}) {
 
 /** The notes among what is chosen get another paper, as one step back. */
 export function repaper({chosen, session, undo}, paper) {
-  const step = chosen.filter(element => element.paper && session.mayChange(element)).flatMap(({records}) => records)
+  const step = chosen.filter(element => element.paper && !element.isLocked && session.mayChange(element)).flatMap(({records}) => records)
       .map(({key, customType, payload}) => ({key, before: {customType, payload},
         after: {customType, payload: written({...parse(payload), paper: `#${paper}FF`})}}))
   session.writeAll(step.map(({key, after}) => ({key, record: after})))

@@ -1,5 +1,18 @@
 // Deutsch: ohne das kommt die erste Zeichnung aus.
 export const words = {
+  'edit': 'Was ausgewählt ist',
+  'edit.duplicate': 'Verdoppeln',
+  'edit.copy': 'Kopieren',
+  'edit.toFront': 'Ganz nach vorn',
+  'edit.toBack': 'Ganz nach hinten',
+  'edit.protect': 'Vor Änderungen schützen',
+  'edit.unlock': 'Änderungen erlauben',
+  'edit.remove': 'Löschen',
+  'edit.protected': 'Geschützt. Drücke mit dem Auswahlwerkzeug darauf, um Änderungen wieder zu erlauben.',
+  'paste.nothing': 'Es gibt nichts einzufügen, was auf eine Tafel gehört.',
+  'paste.tooMany': 'Kopiert wurden {count} Dinge; {limit} lassen sich auf einmal einfügen.',
+  'paste.tooLong': 'Der Text hat {count} Bytes; {limit} lassen sich als einer einfügen.',
+  'menu.paste': 'Einfügen',
   'menu.newBoard': 'Neue Tafel',
   'menu.code': 'Mit einem Code zu einer Tafel …',
   'menu.png': 'Als PNG speichern',

@@ -1,5 +1,18 @@
 // English: what the first drawing does without.
 export const words = {
+  'edit': 'What is selected',
+  'edit.duplicate': 'Duplicate',
+  'edit.copy': 'Copy',
+  'edit.toFront': 'Bring to front',
+  'edit.toBack': 'Send to back',
+  'edit.protect': 'Protect from changes',
+  'edit.unlock': 'Allow changes',
+  'edit.remove': 'Delete',
+  'edit.protected': 'Protected. Press it with the select tool to allow changes again.',
+  'paste.nothing': 'There is nothing to paste that belongs on a board.',
+  'paste.tooMany': '{count} things were copied; {limit} can be pasted at once.',
+  'paste.tooLong': 'That text has {count} bytes; {limit} can be pasted as one.',
+  'menu.paste': 'Paste',
   'menu.newBoard': 'New board',
   'menu.code': 'Go to a board by its code…',
   'menu.png': 'Save as PNG',

@@ -1,0 +1,21 @@
+// What a page finds again when it is loaded anew: the tool with its colour and width, and where one looked on each board.
+import {open, read, write} from './identity.js'
+
+const local = open('localStorage')
+const [handPlace, viewsPlace] = ['whiteboard.hand', 'whiteboard.views']
+const boardsMax = 50
+
+/** @returns {{tool?: string, color?: string, width?: number}} unchecked */
+export const keptHand = () => read(local, handPlace) ?? {}
+export const keepHand = hand => write(local, handPlace, hand)
+
+/** @returns {{x, y, scale}|undefined} */
+export function keptView(board) {
+  const found = Object.entries(read(local, viewsPlace) ?? {}).find(([name]) => name === board)?.[1] ?? []
+  const [x, y, scale] = found
+  return [x, y, scale].every(Number.isFinite) && scale > 0 ? {x, y, scale} : undefined
+}
+export function keepView(board, {x, y, scale}) {
+  const others = Object.entries(read(local, viewsPlace) ?? {}).filter(([name]) => name !== board)
+  write(local, viewsPlace, Object.fromEntries([...others, [board, [x, y, scale]]].slice(-boardsMax)))
+}
