@@ -337,6 +337,9 @@ static const unsigned char page_svg_document_js[] = {
 static const unsigned char page_tiles_js[] = {
 #embed "../RelayPage/page/tiles.js"
 };
+static const unsigned char page_together_js[] = {
+#embed "../RelayPage/page/together.js"
+};
 static const unsigned char page_tools_js[] = {
 #embed "../RelayPage/page/tools.js"
 };
@@ -503,6 +506,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/surface.js", page_surface_js),
     FILE_NAMED("page/svg-document.js", page_svg_document_js),
     FILE_NAMED("page/tiles.js", page_tiles_js),
+    FILE_NAMED("page/together.js", page_together_js),
     FILE_NAMED("page/tools.js", page_tools_js),
     FILE_NAMED("page/tools/eraser.js", page_tools_eraser_js),
     FILE_NAMED("page/tools/handles.js", page_tools_handles_js),

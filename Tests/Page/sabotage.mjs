@@ -9,7 +9,8 @@ import {fileURLToPath} from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const [client, page] = ['Sources/RelayPage/client', 'Sources/RelayPage/page']
-const files = [client, page].flatMap(folder => readdirSync(join(root, folder), {recursive: true}).filter(name => name.endsWith('.js')).map(name =>
+const modules = folder => readdirSync(join(root, folder), {recursive: true}).filter(name => name.endsWith('.js'))
+const files = [client, page].flatMap(folder => modules(folder).map(name =>
     ({folder, path: join(folder, name), text: readFileSync(join(root, folder, name), 'utf8')})))
 
 /** What is broken, what stands once in a module of either, what is put in its place. */
@@ -193,6 +194,14 @@ const sabotages = [
   ['another join code is shown unasked', " && !this.#hasEnded) this.#offer()", ') this.#offer()'],
   ['who asked what a join code stands for stays', "    await client.close()\n  }\n}\n\nfunction explainCode", "  }\n}\n\nfunction explainCode"],
   ['a join code with spaces is a key', "text.replace(/[\\s-]/g, '')", 'text'],
+  ['together: whoever moves the view follows on', 'JSON.stringify(this.canvas.view) !== this.led) this.stop()', 'false) this.stop()'],
+  ['together: two who follow each other go round', 'circleOf(members, user).sort()[0] === user', 'false'],
+  ['together: a view goes out though nobody follows', "if (followers.length === 0) this.session.view = undefined", ''],
+  ['together: everybody’s view is taken for the leader’s', 'if (user !== this.leader || !isView(view)) return', 'if (!isView(view)) return'],
+  ['together: the view goes away under a hand that draws', '!this.wanted || this.tools.pointers.size > 0', '!this.wanted'],
+  ['together: the last hand is the first', 'hand - others', 'others - hand'],
+  ['together: a hand that is lowered for another goes down', '|| !said.users.includes(session.user)', ''],
+  ['together: pages believe any box', "customType === 'bring' && isView(said.view)", "customType === 'bring'"],
   ['tiles: a pixel of the screen is one of the page', 'const zoom = scale * this.ratio', 'const zoom = scale'],
   ['remembered: steps back of another person', 'if (kept?.user !== user) return', 'if (!kept) return'],
   ['remembered: steps that do not fit', 'return found.length > 0', 'return true'],
@@ -217,7 +226,7 @@ try {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices',
       'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code'],
     [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds',
-      'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered'],
+      'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered', 'together'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(

@@ -42,7 +42,8 @@ const late = {
   invite: withWords(() => import('./invite.js')), joinCode: withWords(() => import('./join-code.js')),
   kinds: loadKinds, names: () => import('./new-names.js'),
   panels: withWords(() => import('./panels.js')), people: withWords(() => import('./people.js')), png: () => import('./png.js'),
-  svg: () => import('./svg-document.js'), tools: withWords(loadTools), undo: () => import('./kept-undo.js'),
+  svg: () => import('./svg-document.js'), together: () => import('./together.js'), tools: withWords(loadTools),
+  undo: () => import('./kept-undo.js'),
 }
 
 const {board, credential, code} = arrive()
@@ -68,6 +69,7 @@ const canvas = new Canvas({
     Object.assign(canvas.stage.style, {backgroundSize: `${step}px ${step}px`, backgroundPosition: `${-x * scale}px ${-y * scale}px`})
     $('zoom-level').textContent = `${Math.round(scale * 100)} %`
     tools?.writing?.lay()
+    together?.moved()
   }),
 })
 const penMode = new PenMode({
@@ -80,8 +82,9 @@ let dock
 let editing
 /** Those that keep steps back. */
 let steps
-/** Once it has come. */
+/** Once they have come. */
 let panels
+let together
 
 const title = () => session?.title?.value || titleOf(board)
 const svg = async () => (await late.svg()).svgDocument(records.ordered, records.title)
@@ -151,6 +154,7 @@ function changed(what) {
     comeLater()
   }
   if (what === 'title' || what === 'access') showTitle()
+  together?.catchUp()
   const {progress, standing, mayDraw, mayClear, mayModerate} = session
   $('progress').hidden = progress === undefined
   $('progress').ariaValueNow = Math.round(progress * 100)
@@ -211,8 +215,10 @@ const showHost = async () => {
 }
 
 const showPeople = async () => {
-  const {showPeople} = await late.people()
-  showPeople(session.members, session.user, session.mayClear, session.mayModerate && ((user, name) => host?.manage(user, name)))
+  const [{showPeople}, {Together}] = await Promise.all([late.people(), late.together()])
+  together ??= new Together({session, canvas, live, tools, changed: () => changed('people')})
+  together.show()
+  showPeople(session.members, session.user, session.mayClear, session.mayModerate && ((user, name) => host?.manage(user, name)), together)
 }
 
 const listen = () => Promise.all(['text', 'image'].map(async tool => (await loadTool(tool)).listen({hands: tools})))
@@ -326,6 +332,7 @@ function keyDown(event) {
   const plain = {
     '+': $('zoom-in').onclick, '=': $('zoom-in').onclick, '-': $('zoom-out').onclick, 0: $('zoom-level').onclick, f: () => canvas.fit(),
         i: invite, '[': () => step(-1), ']': () => step(1),
+    w: () => together?.tellWho(tools.chosen),
     delete: () => tools.removeChosen(), backspace: () => tools.removeChosen(), escape: () => tools.choose([]),
     ' ': target.tagName === 'BUTTON' ? undefined : () => pan(true),
   }

@@ -26,7 +26,7 @@ export class Live {
 
   packet({topic, publisher, device, payload}, isFinished, at = performance.now()) {
     const key = keyOf(publisher, device)
-    let {x, y, id, first, color, width, xy, pressure} = topic === 'points' ? readPacket(payload) ?? {} : readCursor(payload)
+    let {x, y, view, id, first, color, width, xy, pressure} = topic === 'points' ? readPacket(payload) ?? {} : readCursor(payload)
     if (xy && !isFinished(id) && (this.strokes.has(id) || this.strokes.size < strokesMax)) {
       [x, y] = xy.slice(-2)
       const {parts} = this.strokes.get(id) ?? {parts: []}
@@ -42,6 +42,7 @@ export class Live {
       this.strokes.set(id, {type: 'stroke', publisher, key, parts, at})
       this.bound(key)
     }
+    if (view) this.viewed?.(publisher, view)
     if (x !== undefined) this.cursors.set(key, {user: publisher, x, y, at})
     else if (topic === 'cursors') this.cursors.delete(key)
     this.changed()
@@ -79,8 +80,8 @@ export class Live {
 
 function readCursor(payload) {
   try {
-    const {x, y} = JSON.parse(payload)
-    return Number.isSafeInteger(x) && Number.isSafeInteger(y) ? {x, y} : {}
+    const {x, y, view} = JSON.parse(payload)
+    return Number.isSafeInteger(x) && Number.isSafeInteger(y) ? {x, y, view} : {view}
   } catch {
     return {}
   }

@@ -33,9 +33,9 @@ export class Records {
   }
 
   /** A message of the channel; `flush` draws what several have changed. */
-  received({isRetained, isRemoval, key, offset, sender, customType, payload}) {
+  received({isRetained, isRemoval, key, offset, sender, customType, payload, wallMilliseconds: at}) {
     this.seen(offset)
-    if (isRetained) this.put({key, offset, author: sender, customType, payload: isRemoval ? undefined : payload})
+    if (isRetained) this.put({key, offset, author: sender, at, customType, payload: isRemoval ? undefined : payload})
   }
   cleared(offset) {
     this.seen(offset)

@@ -9,6 +9,7 @@ import {writePackets} from './points.js'
 /** Others see a page that lost its link for so long: a tablet that sleeps for a moment does not leave. */
 const presenceTimeoutMs = 60_000
 const cursorEveryMs = 50
+const namesMax = 1_000
 /** Where nothing was missed no `caughtUp` tells that the board is as it is at the relay. */
 const readAgainMs = 5_000
 /** The page waits for its relay as long as it takes. */
@@ -26,6 +27,8 @@ const encoder = new TextEncoder()
 const sizeOf = record => record ? encoder.encode(record.payload + (record.customType ?? '')).length : 0
 
 export class Session {
+  /** Names by user id of who is or was here. */
+  names = new Map()
   /** States by user id of who is here, oneself included. */
   members = new Map()
   Client = ClientCore
@@ -146,6 +149,7 @@ export class Session {
     }
     on('message', message => {
       received(message)
+      if (!message.isRetained) this.heard?.(message)
       this.applied()
     })
     on('board', ({messages, progress}) => {
@@ -220,6 +224,8 @@ export class Session {
   present(members) {
     const before = this.members
     this.members = new Map([...members].map(([user, {states}]) => [user, states]))
+    for (const [user, {name}] of this.members) if (name?.trim()) this.names.delete(user), this.names.set(user, name.trim())
+    for (const user of this.names.keys()) if (this.names.size > namesMax) this.names.delete(user)
     for (const user of before.keys()) if (!members.has(user)) this.live.left(user)
     if (before.has(this.user)) this.toldBySelf(before.get(this.user), this.members.get(this.user) ?? {})
     this.changed('people')
@@ -335,7 +341,7 @@ export class Session {
       const befores = (before.at(-1)?.befores ?? new Set()).add(records.get(key)?.payload)
       // What waits to be written again is not any more: this comes after it.
       before.filter(({isWaiting}) => isWaiting).forEach(change => records.ended(change))
-      const change = {key, record, customType: record?.customType, payload: record?.payload, author: this.user, befores}
+      const change = {key, record, customType: record?.customType, payload: record?.payload, author: this.user, at: Date.now(), befores}
       records.begin(change)
       return change
     })
@@ -397,8 +403,15 @@ export class Session {
   }
   sendCursor(place, now = performance.now()) {
     if (place && now - this.cursorAt < cursorEveryMs) return
-    this.cursorAt = now
-    this.packet('cursors', JSON.stringify(place ? {v: 1, x: hundredths(place.x), y: hundredths(place.y)} : {v: 1}), {slot: 1})
+    Object.assign(this, {cursorAt: now, cursor: place})
+    const {view} = this
+    this.packet('cursors', JSON.stringify({v: 1, view, ...place && {x: hundredths(place.x), y: hundredths(place.y)}}), {slot: 1})
+  }
+  /** For who follows this page: what it shows, as a box. Until it is `undefined` each packet of the cursor has it. */
+  sendView(view) {
+    this.view = view
+    this.sendCursor(this.cursor, Infinity)
+    this.cursorAt = performance.now()
   }
   packet(topic, payload, options) {
     if (!this.hasTopics || this.state !== 'connected') return
@@ -415,6 +428,11 @@ export class Session {
   rename(name) {
     this.name = name
     this.channel.presence.set({name}, patient).catch(error => this.failed(error))
+  }
+
+  /** Tells all pages of the board something for this moment; nobody keeps it. */
+  signal(customType, said) {
+    this.channel.send(JSON.stringify({v: 1, ...said}), {customType, storeInHistory: false}).accepted.catch(error => this.failed(error))
   }
 
   async setTitle(text) {
