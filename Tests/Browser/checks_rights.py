@@ -138,7 +138,7 @@ def remove_drawings(stage):
     ben.draw(*line(150, 300))
     stage.settle(host, ada, ben)
     ben.click("#people")
-    assert not ben.is_shown("#people-list button"), "a guest is offered to decide about others"
+    assert not ben.is_shown("#people-list button[aria-label^='Decide about']"), "a guest is offered to decide about others"
     for answer in ("#remove-no", "#remove-yes"):
         assert ben.elements() == 2, "it was removed without asking"
         decide(host, "Ada", "#person-take-back")

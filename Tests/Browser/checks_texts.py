@@ -244,10 +244,11 @@ def refused(stage):
 
 @check("a picture whose file is broken is a frame with a cross")
 def broken(stage):
-    page = stage.page(stage.relay(), "Ada")
+    relay = stage.relay()
+    page, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
     # Its head is in order; what follows is not.
     file = bytes.fromhex("89504e470d0a1a0a0000000d494844520000000200000001") + b"no picture" * 3
-    page.ask("""const [data] = arguments
+    ben.ask("""const [data] = arguments
         const image = {data, height: 20000, id: 'i1', pixelHeight: 1, pixelWidth: 2, type: 'image/png', v: 1, width: 20000,
           x: 30000, y: 20000, z: 1}
         window.whiteboard.client.channel(window.whiteboard.board).board.put('i1', JSON.stringify(image), {customType: 'image'})""",

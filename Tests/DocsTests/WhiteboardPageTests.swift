@@ -16,6 +16,13 @@ import Testing
         }
         let held = try #require(body.firstMatch(of: #/ctrlKey \|\| metaKey \? \{(.*?)\}\[name\]/#)).output.1
         handled.formUnion(held.matches(of: #/(?:^|,\s+)([a-z]): /#).map { "ctrl+\($0.output.1)" })
+        // What is done with what is selected.
+        let bar = try Document.source("RelayPage/page/edit-bar.js")
+        let controls = try #require(bar.firstMatch(of: #/const controls = \{(.*?)\n/#)).output.1
+        handled.formUnion(controls.matches(of: #/([a-zA-Z]): \(\)/#).map { "ctrl+\($0.output.1.lowercased())" })
+        let shifted = try #require(bar.firstMatch(of: #/: shiftKey && \{(.*?)\}\[key\]/#)).output.1
+        handled.formUnion(shifted.matches(of: #/([A-Z][A-Za-z]+): /#).map { $0.output.1.lowercased() })
+        for (event, key) in ["copy": "c", "cut": "x", "paste": "v"] where bar.contains("on('\(event)'") { handled.insert("ctrl+\(key)") }
         #expect(handled.count >= 20, "the file is not read rightly: \(handled)")
 
         var told: Set<String> = []

@@ -186,7 +186,7 @@ def closing_codes(ctx):
 def unknown_frames(ctx):
     client = ctx.client()
     relay_only = [number for number, sender, _ in ctx.document.frames.values() if sender == "R"]
-    for number in [0x00, 0x18, 0x1E, 0x1F, 0x3F, 0x7F, 0xB2, 0xFF] + relay_only:
+    for number in [0x00, 0x1A, 0x1E, 0x1F, 0x3F, 0x7F, 0xB2, 0xFF] + relay_only:
         ctx.refused("unknownFrame", client.raw(number, b'{"id":5}', id=5), id=5, number=None, flow=None)
         ctx.refused("unknownFrame", client.raw(number, b"no JSON"), id=None, number=None, flow=None)
     ctx.lives(client)

@@ -81,6 +81,9 @@ def join_code(ctx):
     host.request("withdrawJoinCode")
     host.sync()
     need(not host.since(mark, "joinCodeEnded"), "told of what it has asked for")
+    host.request("offerJoinCode", channel=name)
+    host.request("renew", **mint(ctx, host.identity.user, role="editor"))
+    need(host.wait_for("joinCodeEnded", since=mark)["reason"] == "notPermitted", "its session may invite nobody any more")
 
 
 @check("[AC11 BL10] in a channel that is open for editing an editor changes what others drew, until it is closed", relay="access")
