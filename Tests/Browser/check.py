@@ -18,7 +18,8 @@ import traceback
 import tools
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-THEMES = ("checks_drawing", "checks_hands", "checks_links", "checks_rights", "checks_page", "checks_texts", "checks_edit", "checks_look")
+THEMES = ("checks_drawing", "checks_hands", "checks_shapes", "checks_links", "checks_rights", "checks_page", "checks_texts", "checks_edit",
+          "checks_look")
 
 
 def main():
