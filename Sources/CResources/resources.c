@@ -259,6 +259,9 @@ static const unsigned char page_kinds_index_js[] = {
 static const unsigned char page_kinds_lines_js[] = {
 #embed "../RelayPage/page/kinds/lines.js"
 };
+static const unsigned char page_kinds_stroke_edits_js[] = {
+#embed "../RelayPage/page/kinds/stroke-edits.js"
+};
 static const unsigned char page_kinds_stroke_js[] = {
 #embed "../RelayPage/page/kinds/stroke.js"
 };
@@ -316,6 +319,9 @@ static const unsigned char page_remembered_js[] = {
 static const unsigned char page_session_js[] = {
 #embed "../RelayPage/page/session.js"
 };
+static const unsigned char page_shapes_js[] = {
+#embed "../RelayPage/page/shapes.js"
+};
 static const unsigned char page_status_numbers_js[] = {
 #embed "../RelayPage/page/status-numbers.js"
 };
@@ -360,6 +366,9 @@ static const unsigned char page_tools_pen_js[] = {
 };
 static const unsigned char page_tools_select_js[] = {
 #embed "../RelayPage/page/tools/select.js"
+};
+static const unsigned char page_tools_shape_js[] = {
+#embed "../RelayPage/page/tools/shape.js"
 };
 static const unsigned char page_tools_text_js[] = {
 #embed "../RelayPage/page/tools/text.js"
@@ -480,6 +489,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/kinds/image.js", page_kinds_image_js),
     FILE_NAMED("page/kinds/index.js", page_kinds_index_js),
     FILE_NAMED("page/kinds/lines.js", page_kinds_lines_js),
+    FILE_NAMED("page/kinds/stroke-edits.js", page_kinds_stroke_edits_js),
     FILE_NAMED("page/kinds/stroke.js", page_kinds_stroke_js),
     FILE_NAMED("page/kinds/text.js", page_kinds_text_js),
     FILE_NAMED("page/late.css", page_late_css),
@@ -499,6 +509,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/records.js", page_records_js),
     FILE_NAMED("page/remembered.js", page_remembered_js),
     FILE_NAMED("page/session.js", page_session_js),
+    FILE_NAMED("page/shapes.js", page_shapes_js),
     FILE_NAMED("page/status-numbers.js", page_status_numbers_js),
     FILE_NAMED("page/status.css", page_status_css),
     FILE_NAMED("page/status.html", page_status_html),
@@ -514,6 +525,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/tools/index.js", page_tools_index_js),
     FILE_NAMED("page/tools/pen.js", page_tools_pen_js),
     FILE_NAMED("page/tools/select.js", page_tools_select_js),
+    FILE_NAMED("page/tools/shape.js", page_tools_shape_js),
     FILE_NAMED("page/tools/text.js", page_tools_text_js),
     FILE_NAMED("page/ui.js", page_ui_js),
     FILE_NAMED("page/undo.js", page_undo_js),

@@ -95,6 +95,11 @@ const sabotages = [
   ['page: what changed together waits one by one', 'setTimeout(() => this.writeAgain(own)', 'setTimeout(() => own.forEach(one => this.writeAgain([one]))'],
   ['page: a long stroke goes by itself', 'encoder.encode(record.payload + ', '3 * encoder.encode(record.payload + '],
   ['page: what an old client tells is believed', 'if (!this.isOwn(change)) return', ''],
+  ['page: an arrow that is resized has the head of before', "if (shape === 'arrow') return pointsOf(", 'if (false) return pointsOf('],
+  ['page: a shape in the making leaves its traces', '(shape && first === 0 ? undefined : ', '('],
+  ['page: a palm beside a pen makes squares', "(event.pointerType === 'touch' && [", '(['],
+  ['page: what a palm began of a shape stays with others', 'if (isSent) session.takeBack', 'if (false) session.takeBack'],
+  ['page: a shape of wrong points is drawn', 'parts === 1 && line.xy.length === 2 * shapes[line.shape]', 'true'],
   ['page: what is seen of a line trails behind the pen', '[...this.curve(this.pen), ...this.ahead]', '[...this.ahead]'],
   ['page: a line stays where the browser only expected the pen', '    stroke.ahead = []\n', ''],
   ['page: a line does not arrive at a pen that rests', '        stroke.arrive()\n', ''],
@@ -164,7 +169,7 @@ const sabotages = [
   ['tiles: the order is that of places', '.filter(({id}) => !this.hidden.has(id)).sort(order)', '.filter(({id}) => !this.hidden.has(id))'],
   ['tiles: they lie between pixels', 'left: Math.round(x * zoom)', 'left: x * zoom'],
   ['kinds: what cannot be read yet is never drawn', 'if (!isToCome(type)) this.flush()', ''],
-  ['kinds: errors of rounding add up', 'const now = [x(sum[0]), y(sum[1])]', 'const now = [last[0] + x(points[at]) - x(0), last[1] + y(points[at + 1]) - y(0)]'],
+  ['kinds: errors of rounding add up', 'places.push([x(sum[0]), y(sum[1])])', 'places.push([0, 1].map(axis => (places.at(-1)?.[axis] ?? 0) + [x, y][axis](points[at + axis]) - (at ? [x, y][axis](0) : 0)))'],
   ['kinds: what a record says besides is lost', 'payload: written(object)}', 'payload: written({...object, by: undefined})}'],
   ['words: of a number there is one text', 'found[new Intl.PluralRules(language).select(values.count)] ?? found.other', 'found.other'],
   ['texts: a word begins no line of its own', 'if (from > start) {', 'if (false) {'],
@@ -226,7 +231,7 @@ try {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices',
       'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code'],
     [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds',
-      'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered', 'together'],
+      'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered', 'together', 'page-format', 'shapes'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(

@@ -39,6 +39,9 @@ export function openFlyout({button, box, group, names, chosen, choose}) {
     event.stopPropagation()
   })
   box.append(menu)
+  // Near the window's edge it does not lie above the middle of its button.
+  const {left, right} = menu.getBoundingClientRect()
+  menu.style.translate = `${Math.max(8 - left, Math.min(0, innerWidth - 8 - right))}px`
   label(box)
   button.ariaExpanded = true
   addEventListener('pointerdown', pressed, true)

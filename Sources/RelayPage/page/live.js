@@ -26,10 +26,13 @@ export class Live {
 
   packet({topic, publisher, device, payload}, isFinished, at = performance.now()) {
     const key = keyOf(publisher, device)
-    let {x, y, view, id, first, color, width, xy, pressure} = topic === 'points' ? readPacket(payload) ?? {} : readCursor(payload)
+    const said = topic === 'points' ? readPacket(payload) ?? {} : readCursor(payload)
+    const {view, id, first, color, width, xy, pressure, shape} = said
+    let {x, y} = said
     if (xy && !isFinished(id) && (this.strokes.has(id) || this.strokes.size < strokesMax)) {
       [x, y] = xy.slice(-2)
-      const {parts} = this.strokes.get(id) ?? {parts: []}
+      // A shape changes as a whole.
+      const parts = (shape && first === 0 ? undefined : this.strokes.get(id)?.parts) ?? []
       let part = parts.at(-1)
       const goesOn = part && first === part.first + part.xy.length / 2 && !part.pressure === !pressure
       // A line that is long goes on in a new part, from its last point.

@@ -1,12 +1,22 @@
 // Lists of points as the format writes them, and the packets of a line that is being drawn.
 import {hasHead, isPlace, isWithin, parse} from './format.js'
 
-/** Absolute places `xy`, two numbers a point, and `pressure`, if there is any. @returns {{width, xy: Int32Array, pressure?: Uint8Array}|undefined} */
-export function readLine({width, points, cols}) {
+/** How many points shapes have. */
+export const shapes = {line: 2, arrow: 5, rectangle: 5, ellipse: 65}
+
+/**
+ * Absolute places `xy`, two numbers a point, and `pressure`, if there is any; `shape`, if this page knows it.
+ *
+ * @returns {{width, xy: Int32Array, pressure?: Uint8Array, shape?: string}|undefined}
+ */
+export function readLine({width, points, cols, shape}) {
+  const isShape = Object.hasOwn(shapes, shape ?? '')
+  if (typeof (shape ?? '') !== 'string' || (isShape && cols !== 'xy')) return undefined
   const columns = {xy: 2, xyp: 3, xyt: 3, xypt: 4}[cols]
   const count = points?.length / columns
   if (!Array.isArray(points) || !isWithin(count, 1, Infinity) || !isWithin(width, 1, 1e5)) return undefined
-  const line = {width, xy: new Int32Array(2 * count), pressure: cols.includes('p') ? new Uint8Array(count) : undefined}
+  const pressure = cols.includes('p') ? new Uint8Array(count) : undefined
+  const line = {width, xy: new Int32Array(2 * count), pressure, shape: isShape ? shape : undefined}
   const sums = [0, 0, 0, 0]
   const [p, t] = [cols.indexOf('p'), cols.indexOf('t')]
   for (let index = 0; index < count; index++) {
@@ -50,11 +60,11 @@ export const colsOf = ({pressure}) => pressure ? 'xyp' : 'xy'
 
 /** The packets of at most 1,024 bytes that carry a stroke's points from `from` on. */
 export function writePackets(stroke, from) {
-  const {id, color, width, xy} = stroke
+  const {id, color, width, xy, shape} = stroke
   const packets = []
   for (let first = from; first < xy.length / 2;) {
     const {points, end} = differences(stroke, first, 864)
-    packets.push(JSON.stringify({color, cols: colsOf(stroke), first, id, points, v: 1, width}))
+    packets.push(JSON.stringify({color, cols: colsOf(stroke), first, id, points, shape, v: 1, width}))
     first = end
   }
   return packets

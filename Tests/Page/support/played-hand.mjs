@@ -47,15 +47,15 @@ export class PlayedHand {
       style: () => ({color: '#000000FF', width: 300}), changed() {}, refused: () => void this.toasts++})
   }
 
-  /** `at who what x y`: fingers are `f1`, …, a pen `p1`, a mouse `m1`. Times are in ms, and count from now. */
+  /** `at who what x y`, and `shift` if that key is down: fingers are `f1`, …, a pen `p1`, a mouse `m1`. Times are in ms, and count from now. */
   play(...lines) {
     this.began ??= performance.now()
     for (const line of lines) {
-      const [at, who, what, x = 0, y = 0] = line.split(' ')
+      const [at, who, what, x = 0, y = 0, key] = line.split(' ')
       this.handlers.get(`pointer${what}`)({
         pointerId: who.charCodeAt(0) * 10 + Number(who[1]), pointerType: pointers[who[0]], clientX: Number(x), clientY: Number(y),
         button: 0, buttons: 1, pressure: 0.5, getPredictedEvents: () => this.predicted.splice(0), type: `pointer${what}`,
-        timeStamp: this.began + Number(at), preventDefault() {},
+        timeStamp: this.began + Number(at), shiftKey: key === 'shift', preventDefault() {},
       })
     }
   }

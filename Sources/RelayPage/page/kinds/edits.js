@@ -1,7 +1,9 @@
 // Records that are like others: moved, resized, in another colour, once more. What else they say stays. They are for whoever edits what
 // is there, and come with that.
 import {written, parse} from '../format.js'
-import {kindOf, readRecord} from './index.js'
+import {kindOf, loadEdits, readRecord} from './index.js'
+
+await loadEdits()
 
 /** @returns {{customType: string, payload: string}|undefined} `undefined`: the format has no such record */
 function edited({customType, payload}, edit) {

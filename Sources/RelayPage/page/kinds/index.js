@@ -30,8 +30,8 @@ const title = {read: ({v, text}) => v === 1 && isText(text, 0, 256) ? {id: '', t
 /** By the records' types. */
 const kinds = {stroke, title}
 
-/** What the first drawing does without: modules that have their kind under its type. */
-const late = {image: () => import('./image.js'), text: () => import('./text.js')}
+/** What the first drawing does without: modules that have their kind, or what edits need of it, under its type. */
+const late = {image: () => import('./image.js'), stroke: () => import('./stroke-edits.js'), text: () => import('./text.js')}
 const coming = {}
 
 /** `changed` is told what looks different by itself; `turn` is another one for each view. */
@@ -45,11 +45,14 @@ export const isToCome = type => Object.hasOwn(late, type) && !kindOf(type)
 
 /** Loads a kind's module, and asks again after a failure. @returns {Promise<void>} */
 export function loadKind(type) {
-  return coming[type] ??= late[type]().then(module => { kinds[type] = module[type] }).finally(() => delete coming[type])
+  const use = module => { kinds[type] = {...kinds[type], ...module[type]} }
+  return coming[type] ??= late[type]().then(use).finally(() => delete coming[type])
 }
 
 /** Loads the modules of all kinds. */
-export const loadKinds = () => Promise.all(Object.keys(late).filter(isToCome).map(loadKind))
+export const loadKinds = () => Promise.all(Object.keys(late).map(loadKind))
+/** The rest of what is drawn without it. */
+export const loadEdits = () => Promise.all(Object.keys(late).filter(kindOf).map(loadKind))
 
 /** What a record draws; `undefined`: nothing, as its type is none of these, or it breaks a rule. */
 export function readRecord(type, payload) {

@@ -1,7 +1,7 @@
 // Strokes: lines of a pen, as wide as it was pressed. A long one comes in parts, each a record.
 import {boxAround} from '../boxes.js'
 import {isWithin, readHead} from '../format.js'
-import {colsOf, differences, readLine} from '../points.js'
+import {colsOf, differences, readLine, shapes} from '../points.js'
 import {scratch} from '../surface.js'
 import {ink} from './color.js'
 
@@ -38,15 +38,16 @@ function dotRadius(part) {
 
 /** The payload of a stroke's record; keys stand in the order of their bytes. */
 export function writeStroke(stroke) {
-  const {id, z, color, width} = stroke
-  return JSON.stringify({color, cols: colsOf(stroke), id, points: differences(stroke, 0, Infinity).points, v: 1, width, z})
+  const {id, z, color, width, shape, isLocked: locked} = stroke
+  return JSON.stringify({color, cols: colsOf(stroke), id, locked, points: differences(stroke, 0, Infinity).points, shape, v: 1, width, z})
 }
 
 function read(object) {
   const {part, parts = 1} = object
   const head = readHead(object)
   const line = head && isWithin(parts, 1, 256) && isWithin(part ?? 2 - parts, 1, parts) && readLine(object)
-  return line ? {...head, part: part ?? 1, parts, ...line} : undefined
+  const isShape = line?.shape && parts === 1 && line.xy.length === 2 * shapes[line.shape]
+  return line && (isShape || !line.shape) ? {...head, part: part ?? 1, parts, ...line} : undefined
 }
 
 /** Parts of one stroke, in the order of their offsets; a first part, or one of another stroke, begins anew. */
@@ -141,25 +142,4 @@ function touches({parts}, x, y, slack) {
   })
 }
 
-function shift({points}, dx, dy) {
-  points[0] += dx
-  points[1] += dy
-}
-
-/** Each place is scaled by itself, so that errors of rounding do not add up. */
-function resize({points, cols}, {x, y}) {
-  let [sum, last] = [[0, 0], [0, 0]]
-  for (let at = 0; at < points.length; at += cols.length) {
-    sum = [sum[0] + points[at], sum[1] + points[at + 1]]
-    const now = [x(sum[0]), y(sum[1])]
-    points[at] = now[0] - last[0]
-    points[at + 1] = now[1] - last[1]
-    last = now
-  }
-}
-
-function restyle(object, {width}) {
-  object.width = width
-}
-
-export const stroke = {read, join, boxOf, draw, svg, touches, shift, resize, restyle}
+export const stroke = {read, join, boxOf, draw, svg, touches}

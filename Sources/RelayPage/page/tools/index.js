@@ -19,6 +19,8 @@ const penIcon = 'M4 20l1.2-4.6L16.4 4.2a2 2 0 0 1 2.8 0l.6.6a2 2 0 0 1 0 2.8L8.6
 const markerIcon = 'M9 14.5L17.6 4.8a1.6 1.6 0 0 1 2.3 0a1.6 1.6 0 0 1 0 2.3L10.8 16M9 14.5l1.8 1.5M9 14.5l-2.4 2.8L8 18.6l2.8-2.6M4 20.5h9'
 const eraserIcon = 'M8.5 19.5l-4-4a1.8 1.8 0 0 1 0-2.5l8-8a1.8 1.8 0 0 1 2.5 0l4.5 4.5a1.8 1.8 0 0 1 0 2.5l-7.5 7.5zM9 8.5l7 7M8.5 19.5h11'
 
+const shape = (key, label, icon) => ({group: 'shapes', key, label, needsDraw: true, hasStyle: true, load: () => import('./shape.js'), icon})
+
 /** By name. @type {Record<string, Tool>} */
 export const tools = {
   select: {group: 'select', key: 'v', label: 'tool.select', needsDraw: true, load: () => import('./select.js'),
@@ -26,6 +28,10 @@ export const tools = {
   pen: {group: 'pens', key: 'p', label: 'tool.pen', needsDraw: true, hasStyle: true, load: async () => pen, icon: penIcon},
   marker: {group: 'pens', key: 'h', label: 'tool.marker', needsDraw: true, hasStyle: true, load: async () => pen, icon: markerIcon},
   eraser: {group: 'erasers', key: 'e', label: 'tool.eraser', needsDraw: true, load: () => import('./eraser.js'), icon: eraserIcon},
+  line: shape('l', 'tool.line', 'M5 19L19 5'),
+  arrow: shape('a', 'tool.arrow', 'M5 19L18.5 5.5M9.5 5.5h9v9'),
+  rectangle: shape('r', 'tool.rectangle', 'M4.5 6h15v12h-15z'),
+  ellipse: shape('o', 'tool.ellipse', 'M12 5.5a8 6.5 0 0 1 0 13a8 6.5 0 0 1 0-13z'),
   // A screen's keyboard comes only while the finger is being lifted: a text that a palm begins is empty, and goes.
   text: {group: 'text', key: 't', label: 'tool.text', needsDraw: true, hasStyle: true, isHarmless: true, load: () => import('./text.js'),
     icon: 'M5 7.5V5h14v2.5M12 5v14M9.5 19h5'},

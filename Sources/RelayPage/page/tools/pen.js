@@ -69,7 +69,7 @@ export function begin(event, hands, tool) {
 }
 
 /** Own lines that are not finished. */
-function drawLines(context, {canvas, strokes}) {
+export function drawLines(context, {canvas, strokes}) {
   for (const stroke of strokes) {
     drawElement(context, {type: 'stroke', parts: [stroke.shown()]})
     if (stroke.ahead.length === 0) continue

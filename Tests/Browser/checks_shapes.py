@@ -1,0 +1,65 @@
+"""Shapes, erasers that cut, a laser, and colours of one's own."""
+
+import accessibility
+from browser import until
+from stage import check
+
+SHAPES = ("line", "arrow", "rectangle", "ellipse")
+
+
+def choose(page, tool, shown):
+    """A tool whose group's button shows another one: its second press shows them all."""
+    page.click(f"#tool-{shown}")
+    if tool == shown:
+        return
+    if not page.is_shown(".flyout"):
+        page.click(f"#tool-{shown}")
+    until(lambda: page.is_shown(".flyout"), "the group's tools are shown", 5)
+    page.click(f".flyout [data-tool={tool}]")
+
+
+@check("shapes are seen while they are drawn, are shapes in the end, and look the same everywhere")
+def shapes(stage):
+    relay = stage.relay()
+    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    ben.must_follow()
+    for number, shape in enumerate(SHAPES):
+        choose(ada, shape, SHAPES[max(0, number - 1)])
+        hand = ada.pen("mouse")
+        x = 120 + 190 * number
+        hand.down(x, 200)
+        hand.move((x + 60, 240), (x + 120, 320))
+        ben.wait(live=1)
+        assert ben.elements() == number, "an unfinished shape is on the board"
+        hand.move((x + 140, 300))
+        hand.up()
+        ben.must_have(number + 1)
+        ben.wait(live=0)
+    kept = {record["shape"]: len(record["points"]) // 2 for record in relay.records("lesson")}
+    assert kept == {"line": 2, "arrow": 5, "rectangle": 5, "ellipse": 65}, f"the relay has {kept}"
+    stage.settle(ada, ben)
+    stage.picture(ben, "shapes")
+    ada.press("z", control=True)
+    ben.must_have(3)
+
+
+@check("the shapes' button opens them all, on a phone of 320 px too, and the board looks well with them")
+def flyout(stage):
+    relay = stage.relay()
+    wrong = []
+    for dark in (False, True):
+        page = stage.page(relay, f"Ada by {'night' if dark else 'day'}", dark=dark)
+        page.browser.enter(page.window)
+        page.browser.set_dark(dark)
+        for width, height in ((320, 640), (1280, 720)):
+            page.resize(width, height)
+            page.press("r")
+            page.click("#tool-rectangle")
+            until(lambda: page.is_shown(".flyout"), "all shapes are shown", 5)
+            left, right = page.ask("const {left, right} = document.querySelector('.flyout').getBoundingClientRect(); return [left, right]")
+            assert left >= 0 and right <= width, f"the shapes lie from {left} to {right} of {width}"
+            place = f"shapes-{'dark' if dark else 'light'}-{width}"
+            stage.picture(page, place)
+            wrong += [f"{place}: {fault}" for fault in accessibility.faults(page)]
+            page.click(".flyout [data-tool=arrow]")
+    assert not wrong, f"{len(wrong)} faults: " + "; ".join(wrong[:12])
