@@ -316,6 +316,21 @@ static const unsigned char page_records_js[] = {
 static const unsigned char page_remembered_js[] = {
 #embed "../RelayPage/page/remembered.js"
 };
+static const unsigned char page_replay_index_js[] = {
+#embed "../RelayPage/page/replay/index.js"
+};
+static const unsigned char page_replay_lesson_js[] = {
+#embed "../RelayPage/page/replay/lesson.js"
+};
+static const unsigned char page_replay_player_js[] = {
+#embed "../RelayPage/page/replay/player.js"
+};
+static const unsigned char page_replay_replay_css[] = {
+#embed "../RelayPage/page/replay/replay.css"
+};
+static const unsigned char page_replay_timeline_js[] = {
+#embed "../RelayPage/page/replay/timeline.js"
+};
 static const unsigned char page_session_js[] = {
 #embed "../RelayPage/page/session.js"
 };
@@ -508,6 +523,11 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/qr.js", page_qr_js),
     FILE_NAMED("page/records.js", page_records_js),
     FILE_NAMED("page/remembered.js", page_remembered_js),
+    FILE_NAMED("page/replay/index.js", page_replay_index_js),
+    FILE_NAMED("page/replay/lesson.js", page_replay_lesson_js),
+    FILE_NAMED("page/replay/player.js", page_replay_player_js),
+    FILE_NAMED("page/replay/replay.css", page_replay_replay_css),
+    FILE_NAMED("page/replay/timeline.js", page_replay_timeline_js),
     FILE_NAMED("page/session.js", page_session_js),
     FILE_NAMED("page/shapes.js", page_shapes_js),
     FILE_NAMED("page/status-numbers.js", page_status_numbers_js),

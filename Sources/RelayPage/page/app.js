@@ -42,6 +42,7 @@ const late = {
   invite: withWords(() => import('./invite.js')), joinCode: withWords(() => import('./join-code.js')),
   kinds: loadKinds, names: () => import('./new-names.js'),
   panels: withWords(() => import('./panels.js')), people: withWords(() => import('./people.js')), png: () => import('./png.js'),
+  replay: withWords(() => import('./replay/index.js')),
   svg: () => import('./svg-document.js'), together: () => import('./together.js'), tools: withWords(loadTools),
   undo: () => import('./kept-undo.js'),
 }
@@ -275,8 +276,9 @@ function furnish() {
 
 /** What is behind the buttons of menus and panels. */
 async function showPanels() {
-  const {Panels} = await late.panels()
+  const [{Panels}, {replayRows}] = await Promise.all([late.panels(), late.replay()])
   if (panels) return
+  const replays = replayRows({session, records, title})
   panels = new Panels({
     colors, widths, restyle, translate, style, hands: tools,
     title, setTitle: text => session.setTitle(text).catch(failed).finally(showTitle),
@@ -286,7 +288,7 @@ async function showPanels() {
       ...session.credential?.key ? {'type-code': typeCode} : {},
       'export-png': async () => (await late.png()).savePNG(records.ordered, `${title()}.png`),
       'export-svg': async () => (await late.svg()).saveSVG(records.ordered, records.title, `${title()}.svg`),
-      print, 'zoom-fit': () => canvas.fit(), clear: ending('clear'), 'end-board': ending('endBoard'), leave,
+      print, ...replays, 'zoom-fit': () => canvas.fit(), clear: ending('clear'), 'end-board': ending('endBoard'), leave,
     },
     people: {rename: async () => session.rename(await askName()), ...credential?.token ? {} : {'another-device': offerDevice}},
   })

@@ -28,9 +28,18 @@ export class Canvas {
       this.tiles.renew(element)
       this.redraw()
     }
-    looks.changed = renew
-    darkness.onchange = () => renew()
-    new ResizeObserver(() => this.resize()).observe(this.stage)
+    const darken = () => renew()
+    looks.views.add(renew)
+    darkness.addEventListener('change', darken)
+    const observer = new ResizeObserver(() => this.resize())
+    observer.observe(this.stage)
+    /** It is shown no more. */
+    this.end = () => {
+      cancelAnimationFrame(this.frame)
+      looks.views.delete(renew)
+      darkness.removeEventListener('change', darken)
+      observer.disconnect()
+    }
   }
 
   get view() {

@@ -3,15 +3,15 @@ import {drawElement} from './kinds/index.js'
 import {readPacket} from './points.js'
 
 /** Lines and cursors that were not heard of for so long are shown no more: their authors have gone, or rest. */
-const strokeAgeMaxMs = 30_000
-const cursorAgeMaxMs = 8_000
+export const strokeAgeMaxMs = 30_000
+export const cursorAgeMaxMs = 8_000
 const strokesMax = 500
 /** What one publisher may have this page keep, and how long a part grows: it is drawn anew for each packet. */
 const partsOfOneMax = 100
 const partPointsMax = 500
 
 /** A person may draw with several devices at once, and each goes by itself. */
-const keyOf = (user, device) => `${user} ${device}`
+export const keyOf = (user, device) => `${user} ${device}`
 
 export class Live {
   /** By stroke id: `{publisher, key, parts, at}`; a part is a line without a gap. */

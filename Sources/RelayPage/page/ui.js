@@ -74,12 +74,12 @@ export function tinted(user, element) {
 }
 
 /** Where others' pens are, with their names; those that rest are dots. */
-export function showCursors(cursors, members, canvas) {
-  const kept = new Map([...$('cursors').children].map(element => [element.dataset.key, element]))
+export function showCursors(cursors, members, canvas, box = $('cursors')) {
+  const kept = new Map([...box.children].map(element => [element.dataset.key, element]))
   for (const [key, {user, x, y, at}] of cursors) {
     const element = kept.get(key) ?? tinted(user, make('div', {className: 'cursor'}, make('i'), make('b')))
     element.dataset.key = key
-    if (!kept.delete(key)) $('cursors').append(element)
+    if (!kept.delete(key)) box.append(element)
     element.lastChild.textContent = nameOf(members.get(user))
     element.classList.toggle('rests', performance.now() - at > 2_000)
     const place = canvas.toScreen(x, y)

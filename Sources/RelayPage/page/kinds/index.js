@@ -34,8 +34,8 @@ const kinds = {stroke, title}
 const late = {image: () => import('./image.js'), stroke: () => import('./stroke-edits.js'), text: () => import('./text.js')}
 const coming = {}
 
-/** `changed` is told what looks different by itself; `turn` is another one for each view. */
-export const looks = {changed: () => {}, turn: 0}
+/** All `views` are told what looks different by itself; `turn` is another one for each view. */
+export const looks = {views: new Set(), changed: element => looks.views.forEach(renew => renew(element)), turn: 0}
 
 /** @returns {Kind|undefined} `undefined`: there is no such kind, or its module has not come yet */
 export const kindOf = type => Object.hasOwn(kinds, type) ? kinds[type] : undefined
