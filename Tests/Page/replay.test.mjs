@@ -14,12 +14,15 @@ const fileOf = lines => bytesOf(lines.map(line => typeof line === 'string' ? lin
 const begin = {at: 0, board: 'b', event: 'begin', time: 1_763_683_200_000, v: 1}
 const strokeText = (id, x = 0) => JSON.stringify({color: '#1B1B1BFF', cols: 'xy', id, points: [x, 0, 500, 500], v: 1, width: 300, z: 1})
 const textOf = (id, x = 0) => JSON.stringify({color: '#000000FF', id, size: 2_400, text: 'Ink', v: 1, x, y: 0, z: 2})
-const record = (at, key, more) => ({at, board: 'b', by: 'ada', customType: 'stroke', event: 'record', key, text: strokeText(key), ...more && {more}})
+const record = (at, key, more) => ({at, board: 'b', by: 'ada', customType: 'stroke', event: 'record', key, text: strokeText(key),
+  ...more && {more}})
 const remove = (at, key, more) => ({at, board: 'b', by: 'ada', event: 'remove', key, ...more && {more}})
-const message = (at, customType, object) => ({at, board: 'b', by: 'ada', customType, event: 'message', text: typeof object === 'string' ? object : JSON.stringify(object)})
+const message = (at, customType, object) => ({at, board: 'b', by: 'ada', customType, event: 'message',
+  text: typeof object === 'string' ? object : JSON.stringify(object)})
 const packet = (at, id, first, by = 'ben', device = 'd1') => ({at, board: 'b', by, device, event: 'packet', topic: 'points',
   text: JSON.stringify({color: '#1B1B1BFF', cols: 'xy', first, id, points: [first, 0, 5, 5], v: 1, width: 300})})
-const cursor = (at, x, by = 'ben', device = 'd1') => ({at, board: 'b', by, device, event: 'packet', topic: 'cursors', text: JSON.stringify({v: 1, x, y: 1})})
+const cursor = (at, x, by = 'ben', device = 'd1') => ({at, board: 'b', by, device, event: 'packet', topic: 'cursors',
+  text: JSON.stringify({v: 1, x, y: 1})})
 const end = at => ({at, board: 'b', event: 'end'})
 
 const timelineOf = async lines => Timeline.of(await readLesson(fileOf([begin, ...lines])))
@@ -50,7 +53,8 @@ const faults = [
   ['replay.wrong', {at: -1, board: 'b', event: 'end'}], ['replay.backwards', record(4, 'k'), end(3)], ['replay.afterEnd', end(1), end(1)],
   ['replay.wrong', {...record(1, 'k'), key: '/'}], ['replay.wrong', {...record(1, 'k'), text: ''}],
   ['replay.missing', {...packet(1, 's', 0), device: undefined}], ['replay.wrong', {at: 1, board: 'b', event: 'missed', what: 'all'}],
-  ['replay.wrong', {...end(1), more: 1}], ['replay.json', '{'], ['replay.json', '{"at":1,"at":1}'], ['replay.wrong', {...record(1, 'k'), text: 5}],
+  ['replay.wrong', {...end(1), more: 1}], ['replay.json', '{'], ['replay.json', '{"at":1,"at":1}'],
+  ['replay.wrong', {...record(1, 'k'), text: 5}],
   ['replay.wrong', {...record(1, 'k'), base64: 'AA=='}], ['replay.wrong', {...record(1, 'k'), text: undefined, base64: 'A'}],
   ['replay.payload', {...record(1, 'k'), text: 'x'.repeat(8_388_603)}],
 ]
@@ -100,8 +104,10 @@ test('files over the bounds are refused with limit and size', async () => {
 test('what was erased, cleared, moved, or stands in parts is shown while it was there', async () => {
   const part = (number, x) => JSON.stringify({...JSON.parse(strokeText('p', x)), part: number, parts: 2})
   const timeline = await timelineOf([record(0, 'a'), record(1, 'b'), remove(2, 'a'), {at: 3, board: 'b', by: 'ada', event: 'clear'},
-    message(4, 'text', textOf('t')), message(5, 'move', {dx: 700, dy: 0, ids: ['t', 'x'], v: 1}), message(6, 'move', {dx: 1, dy: 0, ids: ['t'], v: 1}),
-    message(7, 'erase', {ids: ['t'], v: 1}), message(8, 'stroke', part(1, 0)), message(8, 'stroke', part(2, 9_000)), message(9, 'stroke', strokeText('p')),
+    message(4, 'text', textOf('t')), message(5, 'move', {dx: 700, dy: 0, ids: ['t', 'x'], v: 1}),
+    message(6, 'move', {dx: 1, dy: 0, ids: ['t'], v: 1}),
+    message(7, 'erase', {ids: ['t'], v: 1}), message(8, 'stroke', part(1, 0)), message(8, 'stroke', part(2, 9_000)),
+    message(9, 'stroke', strokeText('p')),
     {at: 10, board: 'b', event: 'reset'}, record(10, 'c'), end(11)])
   const scene = sceneOf(timeline)
   const shown = Array.from({length: timeline.events.length}, (_, at) => idsAt(scene, timeline, at + 1).join())
@@ -131,15 +137,17 @@ test('long pauses are shortened, unless they are kept; a moment of the recording
 })
 
 test('lines and cursors of several people are live until they are finished, gone, or old', async () => {
-  const timeline = await timelineOf([packet(1, 's', 0), packet(2, 's', 2), packet(3, 'r', 0, 'eve', 'd2'), cursor(4, 50, 'eve', 'd2'), record(5, 's'),
-    packet(6, 's', 4), {at: 7, board: 'b', by: 'eve', device: 'd2', event: 'left', topic: 'points'}, packet(8, 'q', 0), end(40_000)])
+  const timeline = await timelineOf([packet(1, 's', 0), packet(2, 's', 2), packet(3, 'r', 0, 'eve', 'd2'), cursor(4, 50, 'eve', 'd2'),
+    record(5, 's'), packet(6, 's', 4), {at: 7, board: 'b', by: 'eve', device: 'd2', event: 'left', topic: 'points'},
+    packet(8, 'q', 0), end(40_000)])
   const scene = sceneOf(timeline)
   const at = count => {
     const {lines, cursors} = seen(scene, timeline, count)
     return [lines.map(([id]) => id).join(), cursors.map(([key]) => key).join()]
   }
   const shown = Array.from({length: timeline.events.length}, (_, index) => at(index + 1))
-  assert.deepEqual(shown, [['', ''], ['s', 'ben d1'], ['s', 'ben d1'], ['r,s', 'ben d1,eve d2'], ['r,s', 'ben d1,eve d2'], ['r', 'ben d1,eve d2'],
+  assert.deepEqual(shown, [['', ''], ['s', 'ben d1'], ['s', 'ben d1'], ['r,s', 'ben d1,eve d2'], ['r,s', 'ben d1,eve d2'],
+    ['r', 'ben d1,eve d2'],
     ['r', 'ben d1,eve d2'], ['', 'ben d1'], ['q', 'ben d1'], ['', '']])
   assert.deepEqual(seen(scene, timeline, 3).lines, [['s', [[0, 0, 0, 5, 5, 2, 0, 7, 5]]]])
 })
@@ -236,16 +244,19 @@ test(`a lesson of ${lessonEvents} events takes bounded memory, and any moment of
     most = Math.max(most, scene.work - before)
     mostDrawn = Math.max(mostDrawn, counts.drawn - drawn)
   }
-  context.diagnostic(`${timeline.checkpoints.length} checkpoints of ${numbers} numbers; at most ${most} steps and ${mostDrawn} elements drawn`)
+  context.diagnostic(
+      `${timeline.checkpoints.length} checkpoints of ${numbers} numbers; at most ${most} steps and ${mostDrawn} elements drawn`)
 })
 
 // MARK: What stands on a board
 
 test('a board is shown in the relay’s order, at the times it was written', async () => {
-  const of = (key, offset, at) => ({key, offset, author: 'ada', customType: 'stroke', payload: strokeText(key), at})
+  const of = (key, offset, at) =>
+    ({key, offset, author: 'ada', customType: 'stroke', payload: strokeText(key), at})
   // The third is back after a clear, with its old time; the last is not stored yet.
   const lesson = standingLesson('b', [of('d', undefined, undefined), of('b', 2, 5_000), of('a', 1, 1_000), of('c', 3, 2_000)])
-  assert.deepEqual(lesson.events.map(({at, kind, key}) => [at, key ?? kind]), [[0, 'begin'], [0, 'a'], [4_000, 'b'], [4_000, 'c'], [4_000, 'd'], [4_000, 'end']])
+  assert.deepEqual(lesson.events.map(({at, kind, key}) => [at, key ?? kind]),
+      [[0, 'begin'], [0, 'a'], [4_000, 'b'], [4_000, 'c'], [4_000, 'd'], [4_000, 'end']])
   const timeline = await Timeline.of(lesson)
   assert.deepEqual(idsAt(sceneOf(timeline), timeline, 3), ['a', 'b'])
   assert.equal((await Timeline.of(standingLesson('b', [], 7))).duration, 0)

@@ -218,6 +218,22 @@ const sabotages = [
   ['edit: each press of an arrow key is a step back', 'if (goesOn) step.forEach', 'if (false) step.forEach'],
   ['edit: what was brought to the front loses its order', 'Math.min(Number.MAX_SAFE_INTEGER, first + at)]', 'first]'],
   ['edit: a handle turns things over', 'Math.max(Math.min(length, sideMin), length + ', '(length + '],
+  ['replay: what was erased stays', "else if (kind === 'remove') this.#change(event, [[key]])", ''],
+  ['replay: a clear is passed over', "else if (kind === 'clear' || kind === 'reset') this.#clear()", ''],
+  ['replay: a change set comes in pieces', 'if (events[index].more) this.shown[index]', 'if (false) this.shown[index]'],
+  ['replay: no checkpoint is kept', 'if (since < checkpointEvents || since < versions', 'if (true || since < versions'],
+  ['replay: a checkpoint is kept every thousand events, however large', '|| since < versions.length + packets.length) return', ') return'],
+  ['replay: what is live is not kept at checkpoints', 'for (const index of packets) this.#apply(this.timeline.events[index])', ''],
+  ['replay: what came later stays when somebody goes back', 'if (!wanted.has(version)) this.#set(key)', ''],
+  ['replay: all is played from a checkpoint, however near the moment is', 'if (count < this.count || count - this.count > restored)', 'if (true)'],
+  ['replay: nobody goes back', 'if (count < this.count || count - this.count > restored)', 'if (count - this.count > restored)'],
+  ['replay: time may run backwards', 'if (last && at < last.at)', 'if (false)'],
+  ['replay: a line of another board is played', 'if (board !== lesson.board)', 'if (false)'],
+  ['replay: a cut line anywhere is passed over', 'if (isCut && lesson.events.length > 0)', 'if (lesson.events.length > 0)'],
+  ['replay: a file of any size is read', 'if (bytes > fileBytesMax)', 'if (false)'],
+  ['replay: a file of any number of lines is read', 'if (lines > linesMax)', 'if (false)'],
+  ['replay: long pauses are kept', 'isKept ? gap : Math.min(gap, pauseMaxMs)', 'gap'],
+  ['replay: a board is played in the order of its keys', 'place(one) - place(other) || 0', '0'],
 ]
 
 const only = process.argv[2]
@@ -231,7 +247,7 @@ try {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices',
       'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code'],
     [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds',
-      'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered', 'together', 'page-format', 'shapes'],
+      'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered', 'together', 'page-format', 'shapes', 'replay'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(

@@ -30,7 +30,7 @@ export class Canvas {
     }
     const darken = () => renew()
     looks.views.add(renew)
-    darkness.addEventListener('change', darken)
+    darkness.addEventListener?.('change', darken)
     const observer = new ResizeObserver(() => this.resize())
     observer.observe(this.stage)
     /** It is shown no more. */

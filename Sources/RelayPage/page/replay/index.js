@@ -16,10 +16,16 @@ let isOpening = false
 export function replayRows(parts) {
   const play = load => open(load, parts)
   const playFile = file => play(() => readFile(file))
-  const choose = () => make('input', {type: 'file', accept: '.ndjson,.jsonl,application/x-ndjson',
-    onchange: ({target}) => playFile(target.files[0])}).click()
+  const picker = make('input', {id: 'recording', type: 'file', accept: '.ndjson,.jsonl,application/x-ndjson', hidden: true})
+  picker.onchange = () => {
+    playFile(picker.files[0])
+    // The same file may be chosen once more.
+    picker.value = ''
+  }
+  document.body.append(picker)
   takeDrops(playFile)
-  return {replay: () => play(() => standingLesson(parts.session.board, shownRecords(parts.records))), 'replay-file': choose}
+  const playBoard = () => play(() => standingLesson(parts.session.board, shownRecords(parts.records)))
+  return {'replay-board': playBoard, 'replay-file': () => picker.click()}
 }
 
 const shownRecords = records => [...new Set([...records.told.keys(), ...records.own.map(({key}) => key)])]

@@ -8,6 +8,8 @@ const speeds = [1, 2, 5, 20]
 /** A page that was asleep goes on where it was. */
 const stepMaxMs = 250
 const noticeMs = 5_000
+/** The slider of a shorter replay has tenths of seconds. */
+const fineMs = 60_000
 const keySteps = {ArrowLeft: -5_000, ArrowDown: -5_000, ArrowRight: 5_000, ArrowUp: 5_000, PageDown: -30_000, PageUp: 30_000,
   Home: -Infinity, End: Infinity}
 const icons = {
@@ -71,7 +73,7 @@ export class Player {
     const button = (name, word, onclick) =>
       make('button', {type: 'button', className: name, ariaLabel: say(word), title: say(word), onclick}, icon(icons[name]))
     this.play = button('play', 'replay.play', () => this.#toggle())
-    this.slider = make('input', {type: 'range', min: 0, step: 1_000, ariaLabel: say('replay.slider'),
+    this.slider = make('input', {type: 'range', min: 0, ariaLabel: say('replay.slider'),
       oninput: () => this.#seek(Number(this.slider.value))})
     this.clock = make('span', {className: 'clock', ariaHidden: true})
     this.speeds = make('select', {ariaLabel: say('replay.speed'), onchange: () => { this.speed = Number(this.speeds.value) }},
@@ -79,19 +81,22 @@ export class Player {
     this.pauses = button('pauses', 'replay.pauses', () => this.#keepPauses(!this.timeline.keepsPauses))
     this.when = make('p', {className: 'bar when'})
     this.notice = make('p', {className: 'bar notice', role: 'status'})
-    const board = make('canvas', {className: 'ink', role: 'img', ariaLabel: say('board.picture')})
-    const live = make('canvas', {className: 'ink', ariaHidden: true})
+    const board = make('canvas', {role: 'img', ariaLabel: say('board.picture')})
+    const live = make('canvas', {ariaHidden: true})
     this.cursors = make('div', {className: 'cursors', ariaHidden: true})
     this.stage = make('div', {className: 'stage'}, board, live, this.cursors)
     Object.assign(this, {board, live})
     const controls = make('div', {className: 'bar controls', role: 'group', ariaLabel: say('replay')}, this.play, this.slider, this.clock,
         this.speeds, this.pauses, button('close', 'replay.close', () => this.close()))
-    this.dialog = make('dialog', {id: 'replay', tabIndex: -1, ariaLabel: say('replay')}, this.stage, this.when, this.notice, controls)
+    this.dialog = make('dialog', {id: 'replay', tabIndex: -1, ariaLabel: say('replay')}, this.stage,
+        make('div', {className: 'told'}, this.when, this.notice), controls)
     this.#measure()
   }
 
   #measure() {
-    this.slider.max = Math.ceil(this.timeline.duration / 1000) * 1000
+    const {duration} = this.timeline
+    const step = duration < fineMs ? 100 : 1_000
+    Object.assign(this.slider, {step, max: Math.ceil(duration / step) * step})
     this.pauses.ariaPressed = this.timeline.keepsPauses
   }
 
@@ -257,6 +262,7 @@ export class Player {
 
   #noticeText() {
     const {timeline, moment} = this
+    if (moment >= timeline.duration && !timeline.lesson.isWhole) return say('replay.cutOff')
     const event = timeline.noticeAt(moment, noticeMs)
     if (event?.kind === 'broken') return say('replay.broken')
     if (event) {
@@ -264,7 +270,7 @@ export class Player {
       if (what === 'packets') return count === undefined ? say('replay.somePackets') : say('replay.packets', {count})
       return count === undefined ? say('replay.someMessages') : say('replay.messages', {count})
     }
-    return moment >= timeline.duration && !timeline.lesson.isWhole ? say('replay.cutOff') : ''
+    return ''
   }
 }
 
