@@ -185,6 +185,8 @@ class WebKit(Browser):
         until(self.is_marked_no_more, "the page is there")
 
     def resize(self, width, height):
+        # Its window is no narrower, whatever it is told.
+        width = max(width, 360)
         self.driver.set_window_size(width, height)
         until(lambda: self.driver.execute_script("return [innerWidth, innerHeight]") == [width, height],
               f"the window is {width} by {height}", 5)

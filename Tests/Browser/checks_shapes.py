@@ -57,7 +57,7 @@ def flyout(stage):
             page.click("#tool-rectangle")
             until(lambda: page.is_shown(".flyout"), "all shapes are shown", 5)
             left, right = page.ask("const {left, right} = document.querySelector('.flyout').getBoundingClientRect(); return [left, right]")
-            assert left >= 0 and right <= width, f"the shapes lie from {left} to {right} of {width}"
+            assert left >= 0 and right <= page.ask("return innerWidth"), f"the shapes lie from {left} to {right} of {width}"
             place = f"shapes-{'dark' if dark else 'light'}-{width}"
             stage.picture(page, place)
             wrong += [f"{place}: {fault}" for fault in accessibility.faults(page)]

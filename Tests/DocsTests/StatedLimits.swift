@@ -109,6 +109,7 @@ enum StatedLimits {
         "docs/pencilkit.md": ["8 bytes", "120 a second", "240 points a second", "512 KiB"],
         "Tests/Scenarios/README.md": ["16 bytes", "200 KB"],
         "docs/testing.md": ["400,000 bytes"],
+        "docs/whiteboard.md": ["64 MiB"],
         "help serve": ["64MB", "16MiB", "1GiB"],
     ]
 

@@ -8,7 +8,7 @@ import Testing
         let body = try #require(source.firstMatch(of: #/(?s)function keyDown\(event\) \{(.*?)\n\}/#)).output.1
         var handled: Set<String> = []
         let tools = try Document.source("RelayPage/page/tools/index.js")
-        handled.formUnion(tools.matches(of: #/key: '([a-z])'/#).map { String($0.output.1) })
+        handled.formUnion(tools.matches(of: #/(?:key: |shape\()'([a-z])'/#).map { String($0.output.1) })
         let plain = try #require(body.firstMatch(of: #/(?s)const plain = \{(.*?)\n  \}/#)).output.1
         for match in plain.matches(of: #/(?:^|[\n,] *)(?:'([^']+)'|([a-z0-9]+)): /#) {
             let name = String(match.output.1 ?? match.output.2 ?? "")
