@@ -248,6 +248,13 @@ test(`a lesson of ${lessonEvents} events takes bounded memory, and any moment of
       `${timeline.checkpoints.length} checkpoints of ${numbers} numbers; at most ${most} steps and ${mostDrawn} elements drawn`)
 })
 
+test('where much stands there are fewer checkpoints: their memory grows with the events alone', async () => {
+  const lines = Array.from({length: 10_000}, (_, number) => record(0, `k${number}`))
+  const timeline = await timelineOf([...lines, ...lines.map((_, at) => record(at + 1, 'k0')), end(10_001)])
+  const numbers = timeline.checkpoints.reduce((sum, {versions, packets}) => sum + versions.length + packets.length, 0)
+  assert.ok(numbers > 10_000 && numbers <= 2 * timeline.events.length, `${numbers} numbers`)
+})
+
 // MARK: What stands on a board
 
 test('a board is shown in the relay’s order, at the times it was written', async () => {
