@@ -193,6 +193,9 @@ static const unsigned char page_canvas_js[] = {
 static const unsigned char page_clipboard_js[] = {
 #embed "../RelayPage/page/clipboard.js"
 };
+static const unsigned char page_cuts_js[] = {
+#embed "../RelayPage/page/cuts.js"
+};
 static const unsigned char page_devices_js[] = {
 #embed "../RelayPage/page/devices.js"
 };
@@ -364,6 +367,9 @@ static const unsigned char page_together_js[] = {
 static const unsigned char page_tools_js[] = {
 #embed "../RelayPage/page/tools.js"
 };
+static const unsigned char page_tools_area_eraser_js[] = {
+#embed "../RelayPage/page/tools/area-eraser.js"
+};
 static const unsigned char page_tools_eraser_js[] = {
 #embed "../RelayPage/page/tools/eraser.js"
 };
@@ -482,6 +488,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/boxes.js", page_boxes_js),
     FILE_NAMED("page/canvas.js", page_canvas_js),
     FILE_NAMED("page/clipboard.js", page_clipboard_js),
+    FILE_NAMED("page/cuts.js", page_cuts_js),
     FILE_NAMED("page/devices.js", page_devices_js),
     FILE_NAMED("page/dock.js", page_dock_js),
     FILE_NAMED("page/edit-bar.js", page_edit_bar_js),
@@ -539,6 +546,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/tiles.js", page_tiles_js),
     FILE_NAMED("page/together.js", page_together_js),
     FILE_NAMED("page/tools.js", page_tools_js),
+    FILE_NAMED("page/tools/area-eraser.js", page_tools_area_eraser_js),
     FILE_NAMED("page/tools/eraser.js", page_tools_eraser_js),
     FILE_NAMED("page/tools/handles.js", page_tools_handles_js),
     FILE_NAMED("page/tools/image.js", page_tools_image_js),

@@ -28,6 +28,8 @@ export const tools = {
   pen: {group: 'pens', key: 'p', label: 'tool.pen', needsDraw: true, hasStyle: true, load: async () => pen, icon: penIcon},
   marker: {group: 'pens', key: 'h', label: 'tool.marker', needsDraw: true, hasStyle: true, load: async () => pen, icon: markerIcon},
   eraser: {group: 'erasers', key: 'e', label: 'tool.eraser', needsDraw: true, load: () => import('./eraser.js'), icon: eraserIcon},
+  'area-eraser': {group: 'erasers', key: 'x', label: 'tool.areaEraser', needsDraw: true, load: () => import('./area-eraser.js'),
+    icon: 'M2.5 17.5l5.2-3.3M16.3 9.8l5.2-3.3M12 7.5a4.5 4.5 0 0 1 0 9a4.5 4.5 0 0 1 0-9z'},
   line: shape('l', 'tool.line', 'M5 19L19 5'),
   arrow: shape('a', 'tool.arrow', 'M5 19L18.5 5.5M9.5 5.5h9v9'),
   rectangle: shape('r', 'tool.rectangle', 'M4.5 6h15v12h-15z'),
