@@ -271,6 +271,9 @@ static const unsigned char page_kinds_stroke_js[] = {
 static const unsigned char page_kinds_text_js[] = {
 #embed "../RelayPage/page/kinds/text.js"
 };
+static const unsigned char page_lasers_js[] = {
+#embed "../RelayPage/page/lasers.js"
+};
 static const unsigned char page_late_css[] = {
 #embed "../RelayPage/page/late.css"
 };
@@ -381,6 +384,9 @@ static const unsigned char page_tools_image_js[] = {
 };
 static const unsigned char page_tools_index_js[] = {
 #embed "../RelayPage/page/tools/index.js"
+};
+static const unsigned char page_tools_laser_js[] = {
+#embed "../RelayPage/page/tools/laser.js"
 };
 static const unsigned char page_tools_pen_js[] = {
 #embed "../RelayPage/page/tools/pen.js"
@@ -514,6 +520,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/kinds/stroke-edits.js", page_kinds_stroke_edits_js),
     FILE_NAMED("page/kinds/stroke.js", page_kinds_stroke_js),
     FILE_NAMED("page/kinds/text.js", page_kinds_text_js),
+    FILE_NAMED("page/lasers.js", page_lasers_js),
     FILE_NAMED("page/late.css", page_late_css),
     FILE_NAMED("page/layers.js", page_layers_js),
     FILE_NAMED("page/live.js", page_live_js),
@@ -551,6 +558,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/tools/handles.js", page_tools_handles_js),
     FILE_NAMED("page/tools/image.js", page_tools_image_js),
     FILE_NAMED("page/tools/index.js", page_tools_index_js),
+    FILE_NAMED("page/tools/laser.js", page_tools_laser_js),
     FILE_NAMED("page/tools/pen.js", page_tools_pen_js),
     FILE_NAMED("page/tools/select.js", page_tools_select_js),
     FILE_NAMED("page/tools/shape.js", page_tools_shape_js),

@@ -92,3 +92,29 @@ def area(stage):
     ben.must_have(3)
     stage.settle(ada, ben)
     assert ben.svg() == before, "undo does not bring back what was there"
+
+
+# How many pixels of the layer above the board are not empty.
+MOVING = """const live = document.getElementById('live'), {width, height} = live
+    const context = Object.assign(document.createElement('canvas'), {width, height}).getContext('2d', {willReadFrequently: true})
+    context.drawImage(live, 0, 0)
+    return new Uint32Array(context.getImageData(0, 0, width, height).data.buffer).filter(Boolean).length"""
+
+
+@check("a laser is seen by others with its author's name, and fades; nothing of it stays")
+def laser(stage):
+    relay = stage.relay()
+    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    ben.must_follow()
+    ada.press("k")
+    hand = ada.pen("mouse")
+    hand.down(200, 200)
+    hand.move(*((200 + n * 10, 200 + (n % 8) * 10) for n in range(1, 30)))
+    until(lambda: ben.ask(MOVING) > 100, "Ben sees the laser", 5)
+    stage.picture(ben, "laser")
+    assert ben.words("#cursors") == "Ada", f"whose laser it is, is told as {ben.words('#cursors')!r}"
+    hand.up()
+    for page in ada, ben:
+        until(lambda: page.ask(MOVING) == 0, f"{page.who} sees the laser no more", 5)
+    assert ada.elements() == ben.elements() == 0, "a laser has left something"
+    assert not ada.is_usable("#undo"), "a laser can be undone"

@@ -105,6 +105,10 @@ const sabotages = [
   ['page: an area eraser cuts what is not there any more', 'known && known.element !== element ? left(element, way) : ', ''],
   ['page: a line is cut beside the eraser', 'min(1, max(...found', 'max(1, max(...found'],
   ['page: pieces come one by one', 'session.writeAll(step.map(({key, after}) => ({key, record: after})))\n      undo.add(step)\n      ended()', 'step.forEach(({key, after}) => session.write(key, after))\n      undo.add(step)\n      ended()'],
+  ['page: a laser stays', 'this.trails.filter(({at}) => now - at < trailMs)', 'this.trails'],
+  ['page: lasers without a bound', 'if (this.trails.length > trailsMax) this.trails.shift()', ''],
+  ['page: a laser’s packets leave gaps', 'xy = xy.slice(2 * end - 2)\n', 'xy = xy.slice(2 * end)\n'],
+  ['page: a laser that is lifted is not sent to its end', 'if (timer) show()', ''],
   ['page: a shape of wrong points is drawn', 'parts === 1 && line.xy.length === 2 * shapes[line.shape]', 'true'],
   ['page: what is seen of a line trails behind the pen', '[...this.curve(this.pen), ...this.ahead]', '[...this.ahead]'],
   ['page: a line stays where the browser only expected the pen', '    stroke.ahead = []\n', ''],
@@ -254,7 +258,7 @@ try {
       'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code'],
     [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds',
       'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered', 'together', 'page-format', 'shapes', 'replay',
-      'cuts'],
+      'cuts', 'lasers'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(

@@ -27,6 +27,8 @@ export const tools = {
     icon: 'M5.5 4l13 7.2-5.7 1.6-2.9 5.4z'},
   pen: {group: 'pens', key: 'p', label: 'tool.pen', needsDraw: true, hasStyle: true, load: async () => pen, icon: penIcon},
   marker: {group: 'pens', key: 'h', label: 'tool.marker', needsDraw: true, hasStyle: true, load: async () => pen, icon: markerIcon},
+  laser: {group: 'pens', key: 'k', label: 'tool.laser', needsDraw: true, isHarmless: true, load: () => import('./laser.js'),
+    icon: 'M4 20l8-8M15.5 8.5h.01M15.5 3v2M15.5 12v2M21 8.5h-2M12 8.5h-2M19.4 4.6L18 6M13 6l-1.4-1.4M19.4 12.4L18 11'},
   eraser: {group: 'erasers', key: 'e', label: 'tool.eraser', needsDraw: true, load: () => import('./eraser.js'), icon: eraserIcon},
   'area-eraser': {group: 'erasers', key: 'x', label: 'tool.areaEraser', needsDraw: true, load: () => import('./area-eraser.js'),
     icon: 'M2.5 17.5l5.2-3.3M16.3 9.8l5.2-3.3M12 7.5a4.5 4.5 0 0 1 0 9a4.5 4.5 0 0 1 0-9z'},

@@ -30,6 +30,7 @@ export const words = {
   'tool.select': 'Auswählen und verschieben',
   'tool.pen': 'Stift',
   'tool.marker': 'Textmarker',
+  'tool.laser': 'Laser',
   'tool.eraser': 'Radierer',
   'tool.areaEraser': 'Flächenradierer',
   'tool.text': 'Text',

@@ -30,6 +30,7 @@ export const words = {
   'tool.select': 'Select and move',
   'tool.pen': 'Pen',
   'tool.marker': 'Highlighter',
+  'tool.laser': 'Laser',
   'tool.eraser': 'Eraser',
   'tool.areaEraser': 'Area eraser',
   'tool.text': 'Text',
