@@ -193,6 +193,9 @@ static const unsigned char page_canvas_js[] = {
 static const unsigned char page_clipboard_js[] = {
 #embed "../RelayPage/page/clipboard.js"
 };
+static const unsigned char page_cuts_js[] = {
+#embed "../RelayPage/page/cuts.js"
+};
 static const unsigned char page_devices_js[] = {
 #embed "../RelayPage/page/devices.js"
 };
@@ -267,6 +270,9 @@ static const unsigned char page_kinds_stroke_js[] = {
 };
 static const unsigned char page_kinds_text_js[] = {
 #embed "../RelayPage/page/kinds/text.js"
+};
+static const unsigned char page_lasers_js[] = {
+#embed "../RelayPage/page/lasers.js"
 };
 static const unsigned char page_late_css[] = {
 #embed "../RelayPage/page/late.css"
@@ -364,6 +370,9 @@ static const unsigned char page_together_js[] = {
 static const unsigned char page_tools_js[] = {
 #embed "../RelayPage/page/tools.js"
 };
+static const unsigned char page_tools_area_eraser_js[] = {
+#embed "../RelayPage/page/tools/area-eraser.js"
+};
 static const unsigned char page_tools_eraser_js[] = {
 #embed "../RelayPage/page/tools/eraser.js"
 };
@@ -375,6 +384,9 @@ static const unsigned char page_tools_image_js[] = {
 };
 static const unsigned char page_tools_index_js[] = {
 #embed "../RelayPage/page/tools/index.js"
+};
+static const unsigned char page_tools_laser_js[] = {
+#embed "../RelayPage/page/tools/laser.js"
 };
 static const unsigned char page_tools_pen_js[] = {
 #embed "../RelayPage/page/tools/pen.js"
@@ -482,6 +494,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/boxes.js", page_boxes_js),
     FILE_NAMED("page/canvas.js", page_canvas_js),
     FILE_NAMED("page/clipboard.js", page_clipboard_js),
+    FILE_NAMED("page/cuts.js", page_cuts_js),
     FILE_NAMED("page/devices.js", page_devices_js),
     FILE_NAMED("page/dock.js", page_dock_js),
     FILE_NAMED("page/edit-bar.js", page_edit_bar_js),
@@ -507,6 +520,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/kinds/stroke-edits.js", page_kinds_stroke_edits_js),
     FILE_NAMED("page/kinds/stroke.js", page_kinds_stroke_js),
     FILE_NAMED("page/kinds/text.js", page_kinds_text_js),
+    FILE_NAMED("page/lasers.js", page_lasers_js),
     FILE_NAMED("page/late.css", page_late_css),
     FILE_NAMED("page/layers.js", page_layers_js),
     FILE_NAMED("page/live.js", page_live_js),
@@ -539,10 +553,12 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/tiles.js", page_tiles_js),
     FILE_NAMED("page/together.js", page_together_js),
     FILE_NAMED("page/tools.js", page_tools_js),
+    FILE_NAMED("page/tools/area-eraser.js", page_tools_area_eraser_js),
     FILE_NAMED("page/tools/eraser.js", page_tools_eraser_js),
     FILE_NAMED("page/tools/handles.js", page_tools_handles_js),
     FILE_NAMED("page/tools/image.js", page_tools_image_js),
     FILE_NAMED("page/tools/index.js", page_tools_index_js),
+    FILE_NAMED("page/tools/laser.js", page_tools_laser_js),
     FILE_NAMED("page/tools/pen.js", page_tools_pen_js),
     FILE_NAMED("page/tools/select.js", page_tools_select_js),
     FILE_NAMED("page/tools/shape.js", page_tools_shape_js),

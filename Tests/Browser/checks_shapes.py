@@ -63,3 +63,58 @@ def flyout(stage):
             wrong += [f"{place}: {fault}" for fault in accessibility.faults(page)]
             page.click(".flyout [data-tool=arrow]")
     assert not wrong, f"{len(wrong)} faults: " + "; ".join(wrong[:12])
+
+
+@check("[BL11] an area eraser leaves the rest of a line, for everybody, and undo brings the line back")
+def area(stage):
+    relay = stage.relay()
+    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    ada.draw((200, 200), *((200 + n * 20, 200 + n % 2 * 6) for n in range(1, 20)))
+    ada.press("h")
+    ada.draw((200, 300), (400, 300), (580, 300))
+    ada.press("r")
+    ada.draw((220, 380), (300, 420), (560, 480), kind="mouse")
+    ben.must_have(3)
+    stage.settle(ada, ben)
+    before = ben.svg()
+    choose(ada, "area-eraser", "eraser")
+    hand = ada.pen("mouse")
+    hand.down(390, 160)
+    hand.move(*((390, y) for y in range(170, 431, 20)))
+    stage.picture(ada, "area-eraser")
+    assert ben.svg() == before, "what an eraser goes over is gone before it is lifted"
+    hand.up()
+    ben.must_have(5)
+    stage.settle(ada, ben)
+    stage.picture(ben, "area-erased")
+    assert not [record for record in relay.records("lesson") if "shape" in record], "a shape that was cut is called one"
+    ada.press("z", control=True)
+    ben.must_have(3)
+    stage.settle(ada, ben)
+    assert ben.svg() == before, "undo does not bring back what was there"
+
+
+# How many pixels of the layer above the board are not empty.
+MOVING = """const live = document.getElementById('live'), {width, height} = live
+    const context = Object.assign(document.createElement('canvas'), {width, height}).getContext('2d', {willReadFrequently: true})
+    context.drawImage(live, 0, 0)
+    return new Uint32Array(context.getImageData(0, 0, width, height).data.buffer).filter(Boolean).length"""
+
+
+@check("a laser is seen by others with its author's name, and fades; nothing of it stays")
+def laser(stage):
+    relay = stage.relay()
+    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    ben.must_follow()
+    ada.press("k")
+    hand = ada.pen("mouse")
+    hand.down(200, 200)
+    hand.move(*((200 + n * 10, 200 + (n % 8) * 10) for n in range(1, 30)))
+    until(lambda: ben.ask(MOVING) > 100, "Ben sees the laser", 5)
+    stage.picture(ben, "laser")
+    assert ben.words("#cursors") == "Ada", f"whose laser it is, is told as {ben.words('#cursors')!r}"
+    hand.up()
+    for page in ada, ben:
+        until(lambda: page.ask(MOVING) == 0, f"{page.who} sees the laser no more", 5)
+    assert ada.elements() == ben.elements() == 0, "a laser has left something"
+    assert not ada.is_usable("#undo"), "a laser can be undone"

@@ -99,6 +99,16 @@ const sabotages = [
   ['page: a shape in the making leaves its traces', '(shape && first === 0 ? undefined : ', '('],
   ['page: a palm beside a pen makes squares', "(event.pointerType === 'touch' && [", '(['],
   ['page: what a palm began of a shape stays with others', 'if (isSent) session.takeBack', 'if (false) session.takeBack'],
+  ['page: what an area eraser leaves loses its layer', 'written({...object, id, points: steps})', 'written({...object, id, points: steps, z: 0})'],
+  ['page: times of a piece count from the whole line', 'column === time ? value : 0', '0'],
+  ['page: an area eraser cuts what is another’s', 'if (after && session.mayChange(element))', 'if (after)'],
+  ['page: an area eraser cuts what is not there any more', 'known && known.element !== element ? left(element, way) : ', ''],
+  ['page: a line is cut beside the eraser', 'min(1, max(...found', 'max(1, max(...found'],
+  ['page: pieces come one by one', 'session.writeAll(step.map(({key, after}) => ({key, record: after})))\n      undo.add(step)\n      ended()', 'step.forEach(({key, after}) => session.write(key, after))\n      undo.add(step)\n      ended()'],
+  ['page: a laser stays', 'this.trails.filter(({at}) => now - at < trailMs)', 'this.trails'],
+  ['page: lasers without a bound', 'if (this.trails.length > trailsMax) this.trails.shift()', ''],
+  ['page: a laser’s packets leave gaps', 'xy = xy.slice(2 * end - 2)\n', 'xy = xy.slice(2 * end)\n'],
+  ['page: a laser that is lifted is not sent to its end', 'if (timer) show()', ''],
   ['page: a shape of wrong points is drawn', 'parts === 1 && line.xy.length === 2 * shapes[line.shape]', 'true'],
   ['page: what is seen of a line trails behind the pen', '[...this.curve(this.pen), ...this.ahead]', '[...this.ahead]'],
   ['page: a line stays where the browser only expected the pen', '    stroke.ahead = []\n', ''],
@@ -247,7 +257,8 @@ try {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices',
       'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code'],
     [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds',
-      'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered', 'together', 'page-format', 'shapes', 'replay'],
+      'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered', 'together', 'page-format', 'shapes', 'replay',
+      'cuts', 'lasers'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(

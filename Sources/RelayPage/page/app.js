@@ -222,7 +222,7 @@ const showPeople = async () => {
   showPeople(session.members, session.user, session.mayClear, session.mayModerate && ((user, name) => host?.manage(user, name)), together)
 }
 
-const listen = () => Promise.all(['text', 'image'].map(async tool => (await loadTool(tool)).listen({hands: tools})))
+const listen = () => Promise.all(['text', 'image', 'laser'].map(async tool => (await loadTool(tool)).listen({hands: tools, live})))
 
 /** What stands is shown: what may be wanted without a relay is loaded now. */
 function comeLater() {

@@ -27,7 +27,7 @@ export class Live {
   packet({topic, publisher, device, payload}, isFinished, at = performance.now()) {
     const key = keyOf(publisher, device)
     const said = topic === 'points' ? readPacket(payload) ?? {} : readCursor(payload)
-    const {view, id, first, color, width, xy, pressure, shape} = said
+    const {view, laser, id, first, color, width, xy, pressure, shape} = said
     let {x, y} = said
     if (xy && !isFinished(id) && (this.strokes.has(id) || this.strokes.size < strokesMax)) {
       [x, y] = xy.slice(-2)
@@ -46,6 +46,7 @@ export class Live {
       this.bound(key)
     }
     if (view) this.viewed?.(publisher, view)
+    if (laser) this.shone?.(publisher, laser)
     if (x !== undefined) this.cursors.set(key, {user: publisher, x, y, at})
     else if (topic === 'cursors') this.cursors.delete(key)
     this.changed()
@@ -83,8 +84,8 @@ export class Live {
 
 function readCursor(payload) {
   try {
-    const {x, y, view} = JSON.parse(payload)
-    return Number.isSafeInteger(x) && Number.isSafeInteger(y) ? {x, y, view} : {view}
+    const {x, y, view, laser} = JSON.parse(payload)
+    return Number.isSafeInteger(x) && Number.isSafeInteger(y) ? {x, y, view, laser} : {view}
   } catch {
     return {}
   }

@@ -13,6 +13,7 @@ const pointers = {f: 'touch', p: 'pen', m: 'mouse'}
 export class PlayedHand {
   written = []
   takenBack = []
+  packets = []
   shownUpTo = 0
   toasts = 0
   frames = []
@@ -39,6 +40,7 @@ export class PlayedHand {
     this.session = {
       mayDraw: true, mayChange: ({id}) => mine(id), sendCursor() {}, takeBack: id => this.takenBack.push(id),
       write: (key, record) => this.written.push([{key, record}]), writeAll: changes => changes.length && this.written.push(changes),
+      user: 'me', packet: (topic, payload) => this.packets.push(payload),
       sendPoints: ({xy}) => this.shownUpTo = xy.length / 2,
     }
     this.undo = new Undo()
