@@ -112,7 +112,7 @@ def laser(stage):
     hand.move(*((200 + n * 10, 200 + (n % 8) * 10) for n in range(1, 30)))
     until(lambda: ben.ask(MOVING) > 100, "Ben sees the laser", 5)
     stage.picture(ben, "laser")
-    assert ben.words("#cursors") == "Ada", f"whose laser it is, is told as {ben.words('#cursors')!r}"
+    assert ben.words("#cursors").strip() == "Ada", f"whose laser it is, is told as {ben.words('#cursors')!r}"
     hand.up()
     for page in ada, ben:
         until(lambda: page.ask(MOVING) == 0, f"{page.who} sees the laser no more", 5)

@@ -85,7 +85,8 @@ export function cut(points, stretch, reach) {
   end()
   // Of a line that is closed the last piece goes on with the first.
   const [first, last] = [pieces[0], pieces.at(-1)]
-  const isClosed = pieces.length > 1 && String(points[0]) === String(points.at(-1)) && first[0] === points[0] && last.at(-1) === points.at(-1)
+  const hasBothEnds = pieces.length > 1 && first[0] === points[0] && last.at(-1) === points.at(-1)
+  const isClosed = hasBothEnds && String(points[0]) === String(points.at(-1))
   return isClosed ? [...pieces.slice(1, -1), [...last, ...first.slice(1)]] : pieces
 }
 
