@@ -201,6 +201,9 @@ extension Hub {
         for ended in claims.joinCodes.take(where: { _ in true }) { tell(ended, .keyChanged) }
     }
 
+    /// The session ends: nobody is there to be told.
+    mutating func forgetJoinCode(of session: Session.Index) { claims.joinCodes.remove(of: session) }
+
     mutating func endJoinCode(of session: Session.Index, telling reason: JoinCodeEnded.Reason) {
         for ended in claims.joinCodes.take(where: { $0.session == session }) { tell(ended, reason) }
     }

@@ -222,7 +222,7 @@ extension Hub {
     private mutating func forgetOwn(_ session: Session.Index) {
         (sessions[session].statesBefore, sessions[session].statesBeforeBytes) = ([:], 0)
         stopUserMetadata(of: session)
-        claims.joinCodes.remove(of: session)
+        forgetJoinCode(of: session)
         sessions[session].closedFlows = []
         recount(session)
     }
