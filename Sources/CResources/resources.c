@@ -289,6 +289,9 @@ static const unsigned char page_names_js[] = {
 static const unsigned char page_new_names_js[] = {
 #embed "../RelayPage/page/new-names.js"
 };
+static const unsigned char page_own_colors_js[] = {
+#embed "../RelayPage/page/own-colors.js"
+};
 static const unsigned char page_panels_js[] = {
 #embed "../RelayPage/page/panels.js"
 };
@@ -526,6 +529,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/live.js", page_live_js),
     FILE_NAMED("page/names.js", page_names_js),
     FILE_NAMED("page/new-names.js", page_new_names_js),
+    FILE_NAMED("page/own-colors.js", page_own_colors_js),
     FILE_NAMED("page/panels.js", page_panels_js),
     FILE_NAMED("page/pen-mode.js", page_pen_mode_js),
     FILE_NAMED("page/people.js", page_people_js),

@@ -2,6 +2,7 @@
 
 import accessibility
 from browser import until
+from checks_texts import daylight
 from stage import check
 
 SHAPES = ("line", "arrow", "rectangle", "ellipse")
@@ -62,6 +63,7 @@ def flyout(stage):
             stage.picture(page, place)
             wrong += [f"{place}: {fault}" for fault in accessibility.faults(page)]
             page.click(".flyout [data-tool=arrow]")
+        daylight(page)
     assert not wrong, f"{len(wrong)} faults: " + "; ".join(wrong[:12])
 
 
@@ -118,3 +120,41 @@ def laser(stage):
         until(lambda: page.ask(MOVING) == 0, f"{page.who} sees the laser no more", 5)
     assert ada.elements() == ben.elements() == 0, "a laser has left something"
     assert not ada.is_usable("#undo"), "a laser can be undone"
+
+
+@check("any colour can be picked; the last ones are there after a reload, and are to be made out in both themes")
+def colors(stage):
+    relay = stage.relay()
+    page = stage.page(relay, "Ada", size=(360, 740))
+    wrong = []
+    for color in ("#ffffff", "#fff3a3", "#0a0b0c", "#12ab9f"):
+        page.click("#style")
+        # The picker itself is the browser's.
+        page.ask("""const input = document.querySelector('#own-color')
+            input.value = arguments[0]
+            input.dispatchEvent(new Event('change'))""", color)
+        page.click("#style")
+    page.draw((100, 200), (200, 260), (300, 220))
+    page.must_have(1)
+    page.wait(unsent=0)
+    assert relay.records("lesson")[0]["color"] == "#12AB9FFF", f"the stroke is {relay.records('lesson')[0]['color']}"
+    page.reload()
+    page.wait("connected")
+    page.must_have(1)
+    # One engine alone changes its colours under a page.
+    for dark in (False, True) if page.browser.name == "chromium" else (False,):
+        page.browser.enter(page.window)
+        page.browser.set_dark(dark)
+        for width, height in ((320, 640), (1280, 720)):
+            page.resize(width, height)
+            page.click("#style")
+            until(lambda: page.is_shown("#own-color"), "the colours are shown", 5)
+            place = f"colors-{'dark' if dark else 'light'}-{width}"
+            stage.picture(page, place)
+            wrong += [f"{place}: {fault}" for fault in accessibility.faults(page)]
+            page.click("#style")
+    daylight(page)
+    found = page.ask("""const buttons = [...document.querySelectorAll('#own-colors button')]
+        return buttons.map(({dataset, ariaPressed}) => [dataset.color, ariaPressed])""")
+    assert found == [["#12AB9FFF", "true"], ["#0A0B0CFF", "false"], ["#FFF3A3FF", "false"]], f"kept are {found}"
+    assert not wrong, f"{len(wrong)} faults: " + "; ".join(wrong[:12])

@@ -6,6 +6,7 @@ import {MemoryStorage} from './support/memory-storage.mjs'
 globalThis.window = {localStorage: new MemoryStorage(), sessionStorage: new MemoryStorage()}
 const {keepHand, keepView, keptHand, keptView} = await import('../../Sources/RelayPage/page/remembered.js')
 const {fitting, keepUndo, restoreUndo} = await import('../../Sources/RelayPage/page/kept-undo.js')
+const {colorsMax, keepColor, keptColors} = await import('../../Sources/RelayPage/page/own-colors.js')
 const {Undo} = await import('../../Sources/RelayPage/page/undo.js')
 
 const as = payload => payload && {customType: 'stroke', payload}
@@ -24,6 +25,15 @@ test('tool and colour are of the browser, the view is of each of the last 50 boa
   assert.equal(keptView('bad'), undefined)
   window.localStorage.setItem('whiteboard.views', '[')
   assert.equal(keptView('b59'), undefined)
+})
+
+test('the last three colours of one’s own are kept, each once; what is no colour is none', () => {
+  for (const color of ['FFF3A3', '000001', '1B1B1B', '12AB9F', '000001', 'FFFFFF']) keepColor(color, ['1B1B1B'])
+  assert.deepEqual([keptColors(), colorsMax], [['FFFFFF', '000001', '12AB9F'], 3])
+  for (const kept of ['["red","FFFFFF",7,"#12AB9"]', '{"0":"FFFFFF"}', '[']) {
+    window.localStorage.setItem('whiteboard.colors', kept)
+    assert.deepEqual(keptColors(), kept.startsWith('["red') ? ['FFFFFF'] : [])
+  }
 })
 
 test('steps back are kept as far as each finds the board as it left it, when those behind it are taken back', () => {

@@ -105,6 +105,8 @@ const sabotages = [
   ['page: an area eraser cuts what is not there any more', 'known && known.element !== element ? left(element, way) : ', ''],
   ['page: a line is cut beside the eraser', 'min(1, max(...found', 'max(1, max(...found'],
   ['page: pieces come one by one', 'session.writeAll(step.map(({key, after}) => ({key, record: after})))\n      undo.add(step)\n      ended()', 'step.forEach(({key, after}) => session.write(key, after))\n      undo.add(step)\n      ended()'],
+  ['page: colours of one’s own are kept twice', 'keptColors().filter(other => other !== color)', 'keptColors()'],
+  ['page: what is no colour is kept as one', 'found.filter(color => /^[\\dA-F]{6}$/.test(color))', 'found'],
   ['page: a laser stays', 'this.trails.filter(({at}) => now - at < trailMs)', 'this.trails'],
   ['page: lasers without a bound', 'if (this.trails.length > trailsMax) this.trails.shift()', ''],
   ['page: a laser’s packets leave gaps', 'xy = xy.slice(2 * end - 2)\n', 'xy = xy.slice(2 * end)\n'],

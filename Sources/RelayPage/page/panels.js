@@ -1,4 +1,5 @@
 // Menus and panels, and the buttons that open them. They come behind the first drawing.
+import {ownColors} from './own-colors.js'
 import {loadTool} from './tools/index.js'
 import {$, make} from './ui.js'
 import {label, language, languages} from './words/index.js'
@@ -72,7 +73,7 @@ export class Panels {
       const swatch = make('i', {className: 'swatch ink'})
       swatch.style.background = `#${color}`
       return worded('button', {onclick: () => restyle({color})}, {label: `color.${name}`, color: `#${color}FF`}, swatch)
-    }))
+    }), ownColors({palette: Object.values(colors), restyle}))
     group('widths', 'width', ...Object.entries(widths).map(([name, width]) => {
       const dot = make('i')
       dot.style.width = dot.style.height = `${4 + width / 70}px`

@@ -36,6 +36,7 @@ export const words = {
   'color.blue': 'Blau',
   'color.violet': 'Violett',
   'color.pink': 'Pink',
+  'color.own': 'Andere Farbe',
   'width': 'Strichstärke',
   'width.fine': 'Fein',
   'width.medium': 'Mittel',

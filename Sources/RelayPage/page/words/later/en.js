@@ -36,6 +36,7 @@ export const words = {
   'color.blue': 'Blue',
   'color.violet': 'Violet',
   'color.pink': 'Pink',
+  'color.own': 'Another colour',
   'width': 'Width',
   'width.fine': 'Fine',
   'width.medium': 'Medium',
