@@ -319,6 +319,9 @@ static const unsigned char page_points_js[] = {
 static const unsigned char page_qr_js[] = {
 #embed "../RelayPage/page/qr.js"
 };
+static const unsigned char page_recognise_js[] = {
+#embed "../RelayPage/page/recognise.js"
+};
 static const unsigned char page_records_js[] = {
 #embed "../RelayPage/page/records.js"
 };
@@ -539,6 +542,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/png.js", page_png_js),
     FILE_NAMED("page/points.js", page_points_js),
     FILE_NAMED("page/qr.js", page_qr_js),
+    FILE_NAMED("page/recognise.js", page_recognise_js),
     FILE_NAMED("page/records.js", page_records_js),
     FILE_NAMED("page/remembered.js", page_remembered_js),
     FILE_NAMED("page/replay/index.js", page_replay_index_js),

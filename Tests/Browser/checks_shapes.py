@@ -1,10 +1,15 @@
 """Shapes, erasers that cut, a laser, and colours of one's own."""
 
+import math
+
 import accessibility
+import checks_hands as hands
 from browser import until
 from checks_texts import daylight
 from stage import check
 
+# How long a hand holds still that means a shape, and then some.
+HOLD_MS = 800
 SHAPES = ("line", "arrow", "rectangle", "ellipse")
 
 
@@ -158,3 +163,26 @@ def colors(stage):
         return buttons.map(({dataset, ariaPressed}) => [dataset.color, ariaPressed])""")
     assert found == [["#12AB9FFF", "true"], ["#0A0B0CFF", "false"], ["#FFF3A3FF", "false"]], f"kept are {found}"
     assert not wrong, f"{len(wrong)} faults: " + "; ".join(wrong[:12])
+
+
+@check("a line that is held still at its end becomes the shape that was meant, and undo gives the ink back")
+def held(stage):
+    relay = stage.relay()
+    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    until(lambda: ada.ask("return performance.getEntriesByType('resource').some(({name}) => name.endsWith('/page/recognise.js'))"),
+          "what recognises shapes has come")
+    around = [(300 + 90 * math.cos(n / 20 * math.pi), 300 + 70 * math.sin(n / 20 * math.pi)) for n in range(41)]
+    ring = [part for x, y in around[1:] for part in (("p1", "move", x, y), 16)]
+    hands.play(ada, ("p1", "down", *around[0]), *ring, HOLD_MS)
+    stage.picture(ada, "held")
+    hands.play(ada, ("p1", "up", *around[-1]))
+    ben.must_have(1)
+    stage.settle(ada, ben)
+    assert relay.records("lesson")[0].get("shape") == "ellipse", f"the relay has {relay.records('lesson')}"
+    ada.press("z", control=True)
+    until(lambda: "shape" not in relay.records("lesson")[0], "undo gives the ink back", 10)
+    stage.settle(ada, ben)
+    hands.play(ada, ("p1", "down", *around[0]), *ring, HOLD_MS, ("p1", "move", 500, 300), 16, ("p1", "up", 520, 320))
+    ben.must_have(2)
+    stage.settle(ada, ben)
+    assert not [record for record in relay.records("lesson") if "shape" in record], "who goes on drawing gets a shape"

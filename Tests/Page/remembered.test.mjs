@@ -28,8 +28,8 @@ test('tool and colour are of the browser, the view is of each of the last 50 boa
 })
 
 test('the last three colours of one’s own are kept, each once; what is no colour is none', () => {
-  for (const color of ['FFF3A3', '000001', '1B1B1B', '12AB9F', '000001', 'FFFFFF']) keepColor(color, ['1B1B1B'])
-  assert.deepEqual([keptColors(), colorsMax], [['FFFFFF', '000001', '12AB9F'], 3])
+  for (const color of ['FFFFFF', 'FFF3A3', '000001', '1B1B1B', '12AB9F', '000001']) keepColor(color, ['1B1B1B'])
+  assert.deepEqual([keptColors(), colorsMax], [['000001', '12AB9F', 'FFF3A3'], 3])
   for (const kept of ['["red","FFFFFF",7,"#12AB9"]', '{"0":"FFFFFF"}', '[']) {
     window.localStorage.setItem('whiteboard.colors', kept)
     assert.deepEqual(keptColors(), kept.startsWith('["red') ? ['FFFFFF'] : [])

@@ -107,6 +107,13 @@ const sabotages = [
   ['page: pieces come one by one', 'session.writeAll(step.map(({key, after}) => ({key, record: after})))\n      undo.add(step)\n      ended()', 'step.forEach(({key, after}) => session.write(key, after))\n      undo.add(step)\n      ended()'],
   ['page: colours of one’s own are kept twice', 'keptColors().filter(other => other !== color)', 'keptColors()'],
   ['page: what is no colour is kept as one', 'found.filter(color => /^[\\dA-F]{6}$/.test(color))', 'found'],
+  ['page: a line becomes a shape before it is held', 'look().catch(() => {}), holdMs)', 'look().catch(() => {}), holdMs / 2)'],
+  ['page: who goes on drawing keeps the shape', '      stroke.meant = undefined\n', ''],
+  ['page: the ink of a shape is lost', 'if (meant) undo.add([{key: id, before: ink, after}])', ''],
+  ['page: what the browser took becomes a shape', "last.type === 'pointerup' ? stroke : {id: stroke.id}", 'stroke'],
+  ['page: a hand that trembles does not hold still', 'const stillPx = 4', 'const stillPx = 0'],
+  ['page: a corner is an ellipse', 'goesAround(points, middle) && ', ''],
+  ['page: a square that is drawn three times is one', 'if (length > 2.3 * (width + height)) return undefined', ''],
   ['page: a laser stays', 'this.trails.filter(({at}) => now - at < trailMs)', 'this.trails'],
   ['page: lasers without a bound', 'if (this.trails.length > trailsMax) this.trails.shift()', ''],
   ['page: a laser’s packets leave gaps', 'xy = xy.slice(2 * end - 2)\n', 'xy = xy.slice(2 * end)\n'],
@@ -260,7 +267,7 @@ try {
       'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code'],
     [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds',
       'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered', 'together', 'page-format', 'shapes', 'replay',
-      'cuts', 'lasers'],
+      'cuts', 'lasers', 'recognise'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(

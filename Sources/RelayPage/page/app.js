@@ -42,7 +42,7 @@ const late = {
   invite: withWords(() => import('./invite.js')), joinCode: withWords(() => import('./join-code.js')),
   kinds: loadKinds, names: () => import('./new-names.js'),
   panels: withWords(() => import('./panels.js')), people: withWords(() => import('./people.js')), png: () => import('./png.js'),
-  replay: withWords(() => import('./replay/index.js')),
+  replay: withWords(() => import('./replay/index.js')), shapes: () => import('./recognise.js'),
   svg: () => import('./svg-document.js'), together: () => import('./together.js'), tools: withWords(loadTools),
   undo: () => import('./kept-undo.js'),
 }
