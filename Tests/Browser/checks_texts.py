@@ -17,7 +17,10 @@ def texts(page):
 def chosen(page):
     """Whether anything is chosen: a frame is all that the live layer shows then."""
     return page.ask("""const live = document.getElementById('live')
-        return new Uint32Array(live.getContext('2d').getImageData(0, 0, live.width, live.height).data.buffer).some(Boolean)""")
+        const copy = Object.assign(document.createElement('canvas'), {width: live.width, height: live.height})
+        const context = copy.getContext('2d', {willReadFrequently: true})
+        context.drawImage(live, 0, 0)
+        return new Uint32Array(context.getImageData(0, 0, live.width, live.height).data.buffer).some(Boolean)""")
 
 
 def daylight(page):

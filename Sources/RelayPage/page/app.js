@@ -133,6 +133,7 @@ async function linkChanged() {
   const {state, afterMs, reason} = session.client.link
   retryAt = performance.now() + (afterMs ?? 0)
   showLink()
+  if (state === 'connected' && isFitted) comeLater()
   if (state !== 'closed' || reason.kind === 'closedByApp') return
   const {linkEnded} = await late.endings()
   await linkEnded(session, reason)
@@ -143,14 +144,13 @@ function changed(what) {
   if (what === 'ended') late.endings().then(({boardEnded}) => boardEnded())
   if (what === 'people' || what === 'access') {
     // Before the board is read they would come in its way.
-    if (isFitted !== undefined) showPeople()
-    if (session.mayModerate) showHost()
+    if (isFitted !== undefined) showPeople().catch(() => {})
+    if (session.mayModerate) showHost().catch(() => {})
     host?.show()
     canvas.refresh()
   }
   if (what === 'read') {
     if (!isFitted && !keptView(board)) showHome()
-    if (!isFitted) restoreSteps()
     isFitted = true
     comeLater()
   }
@@ -222,17 +222,23 @@ const showPeople = async () => {
   showPeople(session.members, session.user, session.mayClear, session.mayModerate && ((user, name) => host?.manage(user, name)), together)
 }
 
-const listen = () => Promise.all(['text', 'image', 'laser'].map(async tool => (await loadTool(tool)).listen({hands: tools, live})))
+/** Done once; when it has failed, again at the next call. */
+const once = run => {
+  let done
+  return () => done ??= run().catch(error => {
+    done = undefined
+    throw error
+  })
+}
+const greet = async () => isBack && toast(say('entry.here', {name: session.name}), say('entry.startFresh'), leave)
+const beginnings = [async () => (await restOfWords(), greet()), () => beginEditing(), () => restoreSteps(), () => showPanels(),
+  ...['text', 'image', 'laser'].map(tool => async () => (await loadTool(tool)).listen({hands: tools, live}))].map(once)
 
 /** What stands is shown: what may be wanted without a relay is loaded now. */
 function comeLater() {
-  if (performance.getEntriesByName('whiteboard-read').length > 0) return
-  performance.mark('whiteboard-read')
-  const greet = () => isBack && toast(say('entry.here', {name: session.name}), say('entry.startFresh'), leave)
-  const all = [restOfWords().then(greet), beginEditing(), showHost(), showPanels(), showPeople(), listen()]
-  all.push(...Object.values(late).map(load => load()))
-  // What does not come now is asked for again when it is wanted.
-  for (const one of all) one.catch(() => {})
+  if (performance.getEntriesByName('whiteboard-read').length === 0) performance.mark('whiteboard-read')
+  // What does not come now is asked for again when the link is back, or when it is wanted.
+  for (const begin of [...beginnings, showHost, showPeople, ...Object.values(late)]) begin().catch(() => {})
 }
 
 // MARK: Tools, and what the buttons do
