@@ -33,12 +33,14 @@ let package = Package(
     ],
     targets: [
         module("RelayPrimitives"),
-        module("RelayWire"),
+        module("RelayWire", ["RelayPrimitives"]),
         module("RelayRights", ["RelayPrimitives", "RelayWire"]),
         module("RelayGateway", ["RelayPrimitives", "RelayWire"]),
         module("BoardFormat", ["RelayWire"]),
-        module("RelayJournal", ["RelayPrimitives"]),
-        module("RelayCore", ["RelayRights", "RelayPrimitives", "RelayJournal", "RelayWire"]),
+        // What the hub and the journal say to each other: the hub is compiled while the journal is.
+        module("RelayStorage", ["RelayPrimitives"]),
+        module("RelayJournal", ["RelayPrimitives", "RelayStorage"]),
+        module("RelayCore", ["RelayRights", "RelayPrimitives", "RelayStorage", "RelayWire"]),
         module("RelayClientCore", ["RelayPrimitives", "RelayRights", "RelayWire"]),
         // epoll, which the module of Linux's C library leaves out: a header and no code.
         .systemLibrary(name: "CEpoll"),
@@ -46,7 +48,7 @@ let package = Package(
         // What the compiler puts into the program: the whiteboard and its client, the demo's lesson, and the commit of a packaged build.
         .target(name: "CResources"),
         .target(name: "RelayPage", dependencies: ["CResources"], exclude: ["client", "page", "relay-client.js"], swiftSettings: strict),
-        module("RelayServer", ["RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayPage", "RelayPrimitives", "RelayRights", "RelayWire"]),
+        module("RelayServer", ["RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayStorage", "RelayPage", "RelayPrimitives", "RelayRights", "RelayWire"]),
         module("RelayClient", ["RelayClientCore", "RelayIO", "RelayPrimitives", "RelayRights", "RelayWire"]),
         // The shape of a hosted realtime SDK, for apps that move.
         module("RelayRTM", ["RelayClient"]),
@@ -59,12 +61,12 @@ let package = Package(
             swiftSettings: unhurried),
         module("RelayReplay", ["RelayRights", "BoardFormat", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"],
             swiftSettings: unhurried),
-        module("RelayTestKit", ["RelayClientCore", "RelayCore", "RelayJournal", "RelayPrimitives", "RelayRights", "RelayWire"]),
+        module("RelayTestKit", ["RelayClientCore", "RelayCore", "RelayJournal", "RelayStorage", "RelayPrimitives", "RelayRights", "RelayWire"]),
         .executableTarget(
             name: "boardrelay",
             dependencies: [
                 "CResources", "RelayRights", "RelayBench", "BoardFormat", "RelayClient", "RelayConsole", "RelayCore", "RelayGateway", "RelayIO",
-                "RelayJournal", "RelayReplay", "RelayServer", "RelayWire",
+                "RelayJournal", "RelayStorage", "RelayReplay", "RelayServer", "RelayWire",
             ],
             exclude: ["Demo/README.md", "Demo/lesson.ndjson"],
             swiftSettings: unhurried),
@@ -75,11 +77,11 @@ let package = Package(
         tests("RelayPageTests", ["RelayPage"]),
         tests("RelayGatewayTests", ["RelayPrimitives", "RelayGateway", "RelayWire"]),
         tests("BoardFormatTests", ["RelayPrimitives", "BoardFormat"]),
-        tests("RelayJournalTests", ["RelayPrimitives", "RelayJournal", "RelayTestKit"]),
-        tests("RelayCoreTests", ["RelayPrimitives", "RelayRights", "RelayCore", "RelayJournal", "RelayTestKit", "RelayWire"]),
+        tests("RelayJournalTests", ["RelayPrimitives", "RelayJournal", "RelayStorage", "RelayTestKit"]),
+        tests("RelayCoreTests", ["RelayPrimitives", "RelayRights", "RelayCore", "RelayJournal", "RelayStorage", "RelayTestKit", "RelayWire"]),
         tests("RelayClientCoreTests", ["RelayPrimitives", "RelayRights", "RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO"]),
-        tests("RelayServerTests", ["RelayPrimitives", "RelayRights", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
+        tests("RelayServerTests", ["RelayPrimitives", "RelayRights", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayStorage", "RelayWire", "RelayCore"]),
         tests("RelayRTMTests", ["RelayRTM", "RelayRights", "RelayClient", "RelayIO", "RelayServer", "RelayCore"]),
         tests("SimulationTests", ["RelayPrimitives", "RelayTestKit", "RelayCore", "RelayWire"]),
         tests("BoardrelayTests", [

@@ -1,5 +1,5 @@
-package import RelayJournal
 import RelayPrimitives
+package import RelayStorage
 import RelayWire
 
 /// One link, TCP or WebSocket, as the engine numbers it: `index` is small and reused, `generation` tells its users apart.

@@ -1,5 +1,5 @@
-internal import RelayJournal
 import RelayPrimitives
+internal import RelayStorage
 import RelayWire
 
 /// The relay itself, without sockets, clocks and dice: bytes and events in, bytes and effects out.

@@ -1,3 +1,5 @@
+import RelayStorage
+
 /// One file of a data folder, or one that should be there: what a check says of it.
 package struct FolderFinding: Equatable, Sendable {
     package enum Kind: String, Hashable, Sendable {

@@ -1,3 +1,5 @@
+import RelayStorage
+
 // For a store that keeps files of its own beside the journal, and checkpoints them in it.
 
 extension Journal {

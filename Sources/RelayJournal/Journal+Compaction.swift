@@ -1,3 +1,5 @@
+import RelayStorage
+
 // Compaction: the oldest segment's live entries are copied to the head, then the segment goes.
 //
 // Only ever the oldest, so the order of writes to a key is the order of its entries in the log, copies included; and a

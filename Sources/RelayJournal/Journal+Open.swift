@@ -1,4 +1,5 @@
 import RelayPrimitives
+import RelayStorage
 
 // Opening: read everything, judge, and only then change anything.
 //

@@ -1,3 +1,5 @@
+import RelayStorage
+
 /// Keys and values that survive: an append-only log in segments, compacted while it is used.
 ///
 /// Everything appended in one call is durable, by one write and one sync, when the call returns; when it throws, nothing

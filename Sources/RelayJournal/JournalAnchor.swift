@@ -1,3 +1,6 @@
+import RelayPrimitives
+import RelayStorage
+
 /// What of a journal is durable for certain, in a file of its own: so what goes missing as a whole is noticed. 56 bytes, big-endian.
 ///
 ///     0        8           12    16         24         32                40        44    52

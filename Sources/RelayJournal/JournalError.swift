@@ -1,3 +1,5 @@
+import RelayStorage
+
 /// Why a journal cannot be opened, or does not take anything.
 package enum JournalError: Error, Equatable, Sendable, CustomStringConvertible {
     case storage(StorageError)

@@ -1,4 +1,5 @@
 import RelayPrimitives
+import RelayStorage
 
 // What a journal should have and has not: then it is not opened, and nothing in its folder is touched.
 

@@ -1,3 +1,6 @@
+import RelayPrimitives
+import RelayStorage
+
 /// A record as it stands in a segment. Big-endian.
 ///
 ///     0        4          8           12      13       14           22

@@ -1,4 +1,5 @@
 import RelayPrimitives
+import RelayStorage
 
 /// What can be saved of a data folder that no relay has: read as at a start, but nothing in it is changed, and nothing refused.
 package struct Salvage {

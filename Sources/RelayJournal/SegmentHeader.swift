@@ -1,3 +1,6 @@
+import RelayPrimitives
+import RelayStorage
+
 /// The first 64 bytes of a segment. Big-endian.
 ///
 ///     0        8        12      16       24         32            40       48             56   60

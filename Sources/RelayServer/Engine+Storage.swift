@@ -2,6 +2,7 @@ internal import Dispatch
 internal import RelayCore
 import RelayIO
 import RelayJournal
+import RelayStorage
 
 // What outlives a restart: between the hub and the journal's queue.
 

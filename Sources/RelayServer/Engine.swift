@@ -4,6 +4,7 @@ internal import RelayPrimitives
 import RelayGateway
 import RelayIO
 import RelayJournal
+import RelayStorage
 import RelayWire
 
 /// The hub and its sockets, on one serial queue.

@@ -2,6 +2,7 @@ internal import Dispatch
 public import RelayCore
 public import RelayIO
 import RelayJournal
+import RelayStorage
 public import RelayRights
 import RelayWire
 

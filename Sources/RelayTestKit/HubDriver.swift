@@ -1,6 +1,7 @@
 package import RelayCore
 package import RelayJournal
 import RelayPrimitives
+package import RelayStorage
 package import RelayWire
 
 /// A hub on a clock that is moved by hand, with links whose other ends are read as frames.
@@ -117,9 +118,7 @@ package final class HubDriver {
         return true
     }
 
-    /// What a shell does at the end of a turn.
-    ///
-    /// - Parameter flush: for each connection that has something to send.
+    /// What a shell does at the end of a turn; `flush` is called for each connection that has something to send.
     package func nextTurn(_ flush: (ConnectionID) -> Void = { _ in }) {
         hub.answerWaiting(at: now)
         hub.beginFlush(at: now)

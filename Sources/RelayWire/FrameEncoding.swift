@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 // Hot frames as bytes, for clients, tests and vectors. The hub writes its frames straight into its chunks.
 
 extension Frame {
@@ -67,10 +69,6 @@ extension Frame {
 }
 
 extension [UInt8] {
-    package mutating func append<T: FixedWidthInteger>(bigEndian value: T) {
-        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
-    }
-
     /// A length byte and at most 255 bytes; a longer text is the caller's mistake.
     package mutating func append(short text: String) {
         precondition(text.utf8.count <= 255, "a length byte cannot say \(text.utf8.count)")

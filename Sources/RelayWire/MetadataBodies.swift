@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 // Bodies about metadata. Values do not stand in JSON: they follow its head as raw bytes (`TextBody`). [MD3]
 
 /// Whose metadata: a channel's or a user's. On the wire `kind` and `channel`, or `user`.

@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 // Many changes of one board in one frame, decoded in place. [BL11]
 
 /// `publishChanges`, client to relay: one part of a change set.

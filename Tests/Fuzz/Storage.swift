@@ -1,4 +1,5 @@
 import RelayJournal
+import RelayStorage
 
 // Data folders. An input is pieces; checksums and marks, which no dice find, are put right unless a piece is to stand as it is.
 

@@ -29,7 +29,8 @@ FUZZERS = ("boards", "drawings", "frames", "http", "journal", "requests", "token
 INPUT_BYTES_MAX, INPUT_SECONDS_MAX, MEMORY_MIB_MAX, ALLOCATION_MIB_MAX = 1024, 10, 2048, 64
 # A module, what it imports, and whether it is watched: what only computes digests is not, for its speed.
 MODULES = {
-    "RelayPrimitives": ([], False), "RelayWire": ([], True), "RelayJournal": ([], True), "BoardFormat": (["RelayWire"], True),
+    "RelayPrimitives": ([], False), "RelayWire": (["RelayPrimitives"], True), "RelayStorage": (["RelayPrimitives"], True),
+    "RelayJournal": (["RelayPrimitives", "RelayStorage"], True), "BoardFormat": (["RelayPrimitives", "RelayWire"], True),
     "RelayGateway": (["RelayPrimitives", "RelayWire"], True), "RelayRights": (["RelayPrimitives", "RelayWire"], True)}
 SWIFTC = ["swiftc", "-O", "-wmo", "-parse-as-library", "-swift-version", "6", "-warnings-as-errors", "-package-name", "whiteboard_relay",
           "-enable-upcoming-feature", "NonisolatedNonsendingByDefault", "-enable-upcoming-feature", "MemberImportVisibility",

@@ -1,3 +1,4 @@
+import RelayPrimitives
 @testable import RelayClientCore
 import RelayWire
 import Testing

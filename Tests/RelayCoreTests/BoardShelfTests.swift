@@ -1,5 +1,6 @@
 @testable import RelayCore
 import RelayJournal
+import RelayStorage
 import RelayWire
 import Testing
 

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayJournal
+import RelayStorage
 import RelayRights
 import RelayTestKit
 import RelayWire

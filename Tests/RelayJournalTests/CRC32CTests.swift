@@ -1,4 +1,5 @@
 import RelayJournal
+import RelayStorage
 import Testing
 
 @Suite struct CRC32CTests {

@@ -1,5 +1,6 @@
 import Foundation
 import RelayJournal
+import RelayStorage
 import RelayPrimitives
 import RelayTestKit
 import Testing

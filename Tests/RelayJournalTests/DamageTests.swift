@@ -1,4 +1,5 @@
 import RelayJournal
+import RelayStorage
 import RelayPrimitives
 import RelayTestKit
 import Testing

@@ -1,4 +1,5 @@
 import RelayJournal
+import RelayStorage
 import RelayTestKit
 import Testing
 

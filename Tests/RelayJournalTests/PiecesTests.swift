@@ -2,6 +2,7 @@ import RelayTestKit
 import Testing
 
 @testable import RelayJournal
+@testable import RelayStorage
 
 /// What is written is not copied on its way.
 @Suite struct PiecesTests {

@@ -3,6 +3,7 @@ import RelayClient
 import RelayCore
 import RelayIO
 import RelayJournal
+import RelayStorage
 import RelayRights
 import RelayWire
 import Testing

@@ -1,5 +1,5 @@
-internal import RelayJournal
 import RelayPrimitives
+internal import RelayStorage
 import RelayWire
 
 // A moderator ends the channels of a name: everybody is out, and what they kept is gone. [AC19]

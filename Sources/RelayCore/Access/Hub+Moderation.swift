@@ -1,6 +1,6 @@
-internal import RelayJournal
 import RelayPrimitives
 internal import RelayRights
+internal import RelayStorage
 import RelayWire
 
 // What moderators ask for. What it does when it is durable: `Hub+ModerationEffects.swift`. [AC10–AC15]

@@ -1,5 +1,5 @@
-internal import RelayJournal
 import RelayPrimitives
+internal import RelayStorage
 import RelayWire
 
 /// What a message channel keeps for good, as far as the hub knows it: its records stand in a file. [BL1]

@@ -1,5 +1,5 @@
-internal import RelayJournal
 import RelayPrimitives
+internal import RelayStorage
 import RelayWire
 
 // Whose record it is: known, or asked for while the connection waits. [BL10]

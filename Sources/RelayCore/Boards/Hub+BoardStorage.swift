@@ -1,5 +1,5 @@
-package import RelayJournal
 import RelayPrimitives
+package import RelayStorage
 import RelayWire
 
 // Boards between the hub, the journal and their files. [BL2, BL4, BL5]

@@ -1,6 +1,6 @@
-internal import RelayJournal
 import RelayPrimitives
 internal import RelayRights
+internal import RelayStorage
 import RelayWire
 
 // What message channels keep for good: accepted, bounded, cleared, removed. [BL1, BL6–BL9]

@@ -1,6 +1,6 @@
-internal import RelayJournal
 import RelayPrimitives
 internal import RelayRights
+internal import RelayStorage
 import RelayWire
 
 // Many changes of one board, all of them or none: parts that wait for their last, and what the last one does. [BL11]

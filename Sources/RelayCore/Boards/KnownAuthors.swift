@@ -1,5 +1,5 @@
-internal import RelayJournal
 import RelayPrimitives
+internal import RelayStorage
 import RelayWire
 
 /// Who wrote the keys of a board, as far as the hub knows it. [BL10]

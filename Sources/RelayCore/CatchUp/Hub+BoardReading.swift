@@ -1,5 +1,5 @@
-internal import RelayJournal
 import RelayPrimitives
+internal import RelayStorage
 import RelayWire
 
 // Catching up with a board: what is read of its file and what the ring has besides, merged by offset. [BL3]

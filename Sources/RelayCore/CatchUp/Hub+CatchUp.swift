@@ -1,4 +1,4 @@
-internal import RelayJournal
+internal import RelayStorage
 import RelayWire
 
 // Subscriptions that get what is kept before they get what comes. [HI2–HI5]

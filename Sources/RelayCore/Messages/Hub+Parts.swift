@@ -1,5 +1,5 @@
-internal import RelayJournal
 import RelayPrimitives
+internal import RelayStorage
 import RelayWire
 
 // Drawings that come in parts: which part follows, and what becomes of those that are not completed. [BL8]

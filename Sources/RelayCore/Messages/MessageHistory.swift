@@ -1,5 +1,5 @@
-internal import RelayJournal
 import RelayPrimitives
+internal import RelayStorage
 import RelayWire
 
 /// A message that is kept, as the frame that delivers it.

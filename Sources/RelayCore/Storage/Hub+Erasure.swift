@@ -1,5 +1,5 @@
-internal import RelayJournal
 import RelayPrimitives
+internal import RelayStorage
 import RelayWire
 
 // What was removed leaves the disk, and only then that is answered. [AC14, BL9]

@@ -1,5 +1,5 @@
-internal import RelayJournal
 import RelayPrimitives
+internal import RelayStorage
 import RelayWire
 
 // Every durable change goes to the journal here; `reveal` shows what waits for it. [SG1–SG4]

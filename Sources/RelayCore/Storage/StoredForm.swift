@@ -1,6 +1,6 @@
-internal import RelayJournal
 import RelayPrimitives
 internal import RelayRights
+internal import RelayStorage
 import RelayWire
 
 // What the hub stores, as keys and values of the journal. A key begins with what it is:

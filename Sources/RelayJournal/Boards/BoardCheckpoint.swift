@@ -1,3 +1,6 @@
+import RelayPrimitives
+import RelayStorage
+
 /// What the journal says of a board as far as its file is synced: the value of its `B` key. Big-endian.
 ///
 ///     0          1              5          13

@@ -1,3 +1,5 @@
+import RelayStorage
+
 /// What a store has done since it was made.
 package struct BoardCounters: Equatable, Sendable {
     /// To boards' files; those of compactions not counted.

@@ -1,3 +1,5 @@
+import RelayStorage
+
 /// Entries of an index in order of offsets, and where the newest one of each key stands.
 ///
 /// An entry takes 48 bytes. A key takes its bytes and some 10 more, however many entries it has. So the memory is about what the records

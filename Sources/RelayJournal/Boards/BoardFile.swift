@@ -1,3 +1,6 @@
+import RelayPrimitives
+import RelayStorage
+
 /// The file of a board. Big-endian.
 ///
 ///     0         8           12       16        24    28

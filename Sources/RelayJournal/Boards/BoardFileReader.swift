@@ -1,3 +1,6 @@
+import RelayPrimitives
+import RelayStorage
+
 /// Reads a board's file piece by piece: its whole changes, and where it is damaged between them.
 struct BoardFileReader {
     /// Changes of one piece, and the bytes that they stand in.

@@ -1,3 +1,5 @@
+import RelayStorage
+
 // What a change does to the index: the definition of each kind.
 
 extension BoardIndex {

@@ -1,3 +1,5 @@
+import RelayStorage
+
 // What leaves the index by time, by its number, or because the summary knows that it is gone.
 
 extension BoardIndex {

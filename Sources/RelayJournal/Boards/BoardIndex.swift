@@ -1,3 +1,5 @@
+import RelayStorage
+
 /// What is on a board, without the payloads: where each live record stands in the board's file.
 ///
 /// Made by applying the file's changes in their order, and kept by applying new ones. Everything that a reader may be told

@@ -1,4 +1,5 @@
 import RelayPrimitives
+import RelayStorage
 
 // Boards that are saved: of each the file that proves most, and what the journal has besides.
 

@@ -1,3 +1,5 @@
+import RelayStorage
+
 // Who wrote what: answered from the index alone, which names the author of each record.
 
 extension BoardStore {
@@ -15,7 +17,7 @@ extension BoardStore {
         guard !board.askers.isEmpty, case .loaded(let index) = board.content else { return }
         for read in board.askers {
             let outcome: BoardAuthors.Outcome =
-                index.records <= read.keysMax ? .all(BoardAuthorTable(index)) : .each(read.keys.map { index.author(of: $0) })
+                index.records <= read.keysMax ? .all(index.authorTable) : .each(read.keys.map { index.author(of: $0) })
             authors.append(BoardAuthors(token: read.token, outcome: outcome, through: board.summary.head))
         }
         board.askers = []
@@ -38,6 +40,12 @@ extension BoardStore {
 }
 
 extension BoardIndex {
+    var authorTable: BoardAuthorTable {
+        var table = BoardAuthorTable(authors: authors, records: records)
+        for record in entries.records { table.note(entries.key(of: record), author: record.author) }
+        return table
+    }
+
     /// - Returns: `nil`: the key has no record.
     func author(of key: [UInt8]) -> [UInt8]? {
         guard let index = entries[key], entries[index].kind == .record else { return nil }

@@ -1,4 +1,5 @@
 import RelayPrimitives
+import RelayStorage
 
 // Checkpoints: the files are synced, and one batch of the journal says so.
 

@@ -1,4 +1,5 @@
 import RelayPrimitives
+import RelayStorage
 
 // Compaction: a file that is mostly dead is copied to its next generation, without what is dead.
 //

@@ -1,3 +1,5 @@
+import RelayStorage
+
 // Loading: a board's file is read in steps, up to where its changes were applied before. What is written meanwhile waits.
 
 extension BoardStore {

@@ -1,3 +1,5 @@
+import RelayStorage
+
 // Reading: what is on a board above an offset, in blocks.
 
 extension BoardStore {

@@ -1,4 +1,5 @@
 import RelayPrimitives
+import RelayStorage
 
 // Opening: the checkpoints say how far each file counts, the changes in the journal bring back what came since.
 

@@ -1,4 +1,5 @@
 import RelayPrimitives
+import RelayStorage
 
 // After a failure: what is not in the files comes there from the journal.
 

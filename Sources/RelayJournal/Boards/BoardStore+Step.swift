@@ -1,4 +1,5 @@
 import RelayPrimitives
+import RelayStorage
 
 // What takes long, in pieces that no commit waits for.
 

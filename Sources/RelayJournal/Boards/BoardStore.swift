@@ -1,4 +1,5 @@
 import RelayPrimitives
+import RelayStorage
 
 /// Whiteboards' drawings: the newest record of each key, durable, a file for each board.
 ///

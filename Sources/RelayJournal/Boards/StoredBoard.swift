@@ -1,3 +1,5 @@
+import RelayStorage
+
 /// A board as the store knows it, at rest or in use.
 final class StoredBoard {
     /// A change that the journal holds, and no checkpoint covers.

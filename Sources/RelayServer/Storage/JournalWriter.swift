@@ -2,6 +2,7 @@ internal import Dispatch
 internal import RelayCore
 import RelayIO
 import RelayJournal
+import RelayStorage
 
 /// The journal and the boards' files on a queue of their own, so that no disk ever makes the relay wait.
 ///

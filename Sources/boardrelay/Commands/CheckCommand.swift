@@ -1,6 +1,7 @@
 import Foundation
 import RelayConsole
 import RelayJournal
+import RelayStorage
 import RelayServer
 import RelayWire
 

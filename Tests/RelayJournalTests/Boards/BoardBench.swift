@@ -1,4 +1,5 @@
 import RelayJournal
+import RelayStorage
 import RelayTestKit
 
 /// A board store for one purpose, with changes made by hand.

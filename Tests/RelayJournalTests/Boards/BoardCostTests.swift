@@ -1,4 +1,5 @@
 @testable import RelayJournal
+@testable import RelayStorage
 import RelayTestKit
 import Testing
 

@@ -1,4 +1,5 @@
 import RelayJournal
+import RelayStorage
 
 /// What must be on boards: the definition of each change, as plainly as it can be put.
 struct BoardsModel: Equatable {

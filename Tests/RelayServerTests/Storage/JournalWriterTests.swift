@@ -2,6 +2,7 @@ import Foundation
 import RelayCore
 import RelayIO
 import RelayJournal
+import RelayStorage
 @testable import RelayServer
 import Testing
 

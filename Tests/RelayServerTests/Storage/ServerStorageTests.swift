@@ -4,6 +4,7 @@ import RelayClientCore
 import RelayCore
 import RelayIO
 import RelayJournal
+import RelayStorage
 @testable import RelayServer
 import RelayWire
 import Testing

@@ -5,6 +5,7 @@ import RelayClientCore
 import RelayCore
 import RelayIO
 import RelayJournal
+import RelayStorage
 @testable import RelayServer
 import Testing
 

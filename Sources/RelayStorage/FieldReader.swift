@@ -1,14 +1,16 @@
+import RelayPrimitives
+
 /// Takes big-endian fields from bytes, one after the other; `nil` where they end.
-struct FieldReader {
+package struct FieldReader {
     private let bytes: UnsafeRawBufferPointer
     private var offset = 0
 
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    var left: Int { bytes.count - offset }
-    var isAtEnd: Bool { left == 0 }
+    package var left: Int { bytes.count - offset }
+    package var isAtEnd: Bool { left == 0 }
 
-    mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
+    package mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
         let count = Value.bitWidth / 8
         guard left >= count else { return nil }
         defer { offset += count }
@@ -16,27 +18,27 @@ struct FieldReader {
     }
 
     /// A count, a place or a time: below 2⁵³, so that no sum of such overflows.
-    mutating func number() -> UInt64? { integer(UInt64.self).flatMap { $0 < 1 << 53 ? $0 : nil } }
+    package mutating func number() -> UInt64? { integer(UInt64.self).flatMap { $0 < 1 << 53 ? $0 : nil } }
 
-    mutating func bytes(_ count: Int) -> [UInt8]? {
+    package mutating func bytes(_ count: Int) -> [UInt8]? {
         guard left >= count else { return nil }
         defer { offset += count }
         return Array(bytes[offset..<(offset + count)])
     }
 
     /// Up to 255 bytes behind their number.
-    mutating func short() -> [UInt8]? { integer(UInt8.self).flatMap { bytes(Int($0)) } }
+    package mutating func short() -> [UInt8]? { integer(UInt8.self).flatMap { bytes(Int($0)) } }
 
-    mutating func rest() -> [UInt8] {
+    package mutating func rest() -> [UInt8] {
         defer { offset = bytes.count }
         return Array(bytes[offset...])
     }
 
-    mutating func skipRest() { offset = bytes.count }
+    package mutating func skipRest() { offset = bytes.count }
 }
 
 extension [UInt8] {
-    mutating func append(short bytes: [UInt8]) {
+    package mutating func append(short bytes: [UInt8]) {
         append(UInt8(bytes.count))
         self += bytes
     }

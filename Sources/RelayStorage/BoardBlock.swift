@@ -56,7 +56,7 @@ package struct BoardBlock: Equatable, Sendable {
         }
 
         /// What it takes in memory, besides the bytes of what it has.
-        static let overheadBytes = 320
+        package static let overheadBytes = 320
 
         package var offset: UInt64
         package var author: [UInt8]

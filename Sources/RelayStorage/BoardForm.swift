@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 // What stands of boards in the journal, as keys and values. A key begins with what it is:
 //
 //     R board u64, sequence u64, index u16  a change that no checkpoint covers: the sequence of its journal record, its place in it
@@ -21,32 +23,32 @@
 //     6 undo     clear u64 · count u64
 //     7 drop
 
-enum BoardForm {
-    static let version: UInt8 = 2
-    static let change = UInt8(ascii: "R")
-    static let checkpoint = UInt8(ascii: "B")
-    static let user = UInt8(ascii: "Q")
+package enum BoardForm {
+    package static let version: UInt8 = 2
+    package static let change = UInt8(ascii: "R")
+    package static let checkpoint = UInt8(ascii: "B")
+    package static let user = UInt8(ascii: "Q")
     /// Of a change's offset: what is copied with another one is patched there.
-    static let offsetPosition = 2
+    package static let offsetPosition = 2
     /// The same of its publisher: one that an undo has brought back is spared nobody.
-    static let instancePosition = 26
+    package static let instancePosition = 26
 
-    static func checkpointKey(_ board: UInt64) -> [UInt8] { key(checkpoint, board) }
-    static func userKey(_ user: [UInt8]) -> [UInt8] { [Self.user] + user }
+    package static func checkpointKey(_ board: UInt64) -> [UInt8] { key(checkpoint, board) }
+    package static func userKey(_ user: [UInt8]) -> [UInt8] { [Self.user] + user }
 
-    static func key(_ prefix: UInt8, _ board: UInt64) -> [UInt8] {
+    package static func key(_ prefix: UInt8, _ board: UInt64) -> [UInt8] {
         var key = [prefix]
         key.append(bigEndian: board)
         return key
     }
 
-    static func userValue(_ bytes: Int) -> [UInt8] {
+    package static func userValue(_ bytes: Int) -> [UInt8] {
         var value = [version]
         value.append(bigEndian: UInt64(bytes))
         return value
     }
 
-    static func userBytes(_ value: [UInt8]) -> Int? {
+    package static func userBytes(_ value: [UInt8]) -> Int? {
         value.withUnsafeBytes { bytes in
             var reader = FieldReader(bytes)
             guard reader.integer(UInt8.self) == version, let sum = reader.number(), reader.isAtEnd else { return nil }
@@ -87,12 +89,12 @@ extension BoardChange {
     }
 
     /// The board that the key of a change names.
-    static func board(_ key: [UInt8]) -> UInt64? {
+    package static func board(_ key: [UInt8]) -> UInt64? {
         guard key.count == 19, key[0] == BoardForm.change else { return nil }
         return key.withUnsafeBytes { $0.bigEndian(at: 1) }
     }
 
-    func encoded(_ payload: UnsafeRawBufferPointer? = nil) -> [UInt8] {
+    package func encoded(_ payload: UnsafeRawBufferPointer? = nil) -> [UInt8] {
         var bytes: [UInt8] = []
         // Grown step by step, a large value would be copied again.
         bytes.reserveCapacity(59 + author.count + kind.byteCount + (payload?.count ?? 0))
@@ -120,7 +122,7 @@ extension BoardChange {
     }
 
     /// - Parameter keepsPayload: the payload is in the change, and not only counted.
-    static func decode(_ bytes: UnsafeRawBufferPointer, board: UInt64, keepsPayload: Bool = true) -> (
+    package static func decode(_ bytes: UnsafeRawBufferPointer, board: UInt64, keepsPayload: Bool = true) -> (
         change: BoardChange, payloadBytes: Int
     )? {
         var reader = FieldReader(bytes)

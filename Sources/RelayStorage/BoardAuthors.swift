@@ -50,16 +50,18 @@ package struct BoardAuthorTable: Equatable, Sendable {
     /// Of a key, besides its bytes, and of an author.
     private static let entryBytes = 96
 
-    init(_ index: BoardIndex) {
-        authors = index.authors
+    /// - Parameter records: so many keys will be noted.
+    package init(authors: [[UInt8]], records: Int) {
+        self.authors = authors
         numbers = [:]
-        numbers.reserveCapacity(index.records)
+        numbers.reserveCapacity(records)
         memoryBytes = authors.reduce(0) { $0 + $1.count + Self.entryBytes }
-        for record in index.entries.records {
-            let key = index.entries.key(of: record)
-            numbers[key] = Int32(record.author)
-            memoryBytes += key.count + Self.entryBytes
-        }
+    }
+
+    /// - Parameter author: its place among the authors. A key is noted once.
+    package mutating func note(_ key: [UInt8], author: Int) {
+        numbers[key] = Int32(author)
+        memoryBytes += key.count + Self.entryBytes
     }
 
     package var count: Int { numbers.count }

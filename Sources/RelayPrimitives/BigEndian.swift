@@ -1,9 +1,11 @@
 extension [UInt8] {
-    mutating func append(bigEndian value: some FixedWidthInteger) {
+    @inlinable
+    package mutating func append(bigEndian value: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
     }
 
-    mutating func replace(at offset: Int, bigEndian value: some FixedWidthInteger) {
+    @inlinable
+    package mutating func replace(at offset: Int, bigEndian value: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: value.bigEndian) { bytes in
             for (index, byte) in bytes.enumerated() { self[offset + index] = byte }
         }
@@ -12,13 +14,14 @@ extension [UInt8] {
 
 extension UnsafeRawBufferPointer {
     /// The caller has seen that the bytes are there.
-    func bigEndian<Value: FixedWidthInteger>(at offset: Int, as type: Value.Type = Value.self) -> Value {
+    @inlinable
+    package func bigEndian<Value: FixedWidthInteger>(at offset: Int, as type: Value.Type = Value.self) -> Value {
         Value(bigEndian: loadUnaligned(fromByteOffset: offset, as: type))
     }
 }
 
 /// A number in all its hexadecimal digits, as it stands in names of files.
-func hexadecimal<Value: FixedWidthInteger>(_ value: Value) -> String {
+package func hexadecimal<Value: FixedWidthInteger>(_ value: Value) -> String {
     String(unsafeUninitializedCapacity: Value.bitWidth / 4) { text in
         for place in text.indices {
             let digit = UInt8(truncatingIfNeeded: value >> (Value.bitWidth - 4 - place * 4)) & 15
