@@ -168,6 +168,10 @@ class Page:
             for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1)
             return pixels.length - Math.max(...counts.values())""")
 
+    def keyed(self):
+        """What the records say that it has, by their keys."""
+        return self.ask("return Object.fromEntries(window.whiteboard.records.map(({key, customType, payload}) => [key, [customType, payload]]))")
+
     def elements(self):
         """How many strokes and texts its board has."""
         return self.ask("return window.whiteboard.elements")
