@@ -1,6 +1,6 @@
-"""The lesson of ten (lesson.py), as short as it is whole."""
+"""The lesson of ten (lesson_of_ten.py), as short as it is whole."""
 
-from lesson import Lesson
+from lesson_of_ten import Lesson
 from stage import check
 
 

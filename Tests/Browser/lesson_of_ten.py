@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A whole small lesson of ten people on one relay, from the invitation to the replay; in the end all have what the relay has.
 
-    python3 Tests/Browser/lesson.py --binary PATH [--browser chromium|webkit|both] [--seed 19] [--rounds 3] [--screenshots DIR]
+    python3 Tests/Browser/lesson_of_ten.py --binary PATH [--browser chromium|webkit|both] [--seed 19] [--rounds 3] [--screenshots DIR]
 
 A host, a pen with palms beside it, a phone of 320 px, somebody who only watches, a laptop that comes by the join code, somebody whose
 link is cut, and four more who draw. `both` puts some of them into WebKit. The seed decides where the lines go, and nothing else is left
