@@ -62,18 +62,18 @@ def use(page, name, take):
         page.ask("document.getElementById('words').value = ''")
         return page.find("#words").send_keys(Keys.ESCAPE)
     hand = page.pen("mouse")
-    # Over what stands, for those that take or move it.
-    start = (45, 110) if name in ("select", "eraser", "area-eraser") else (60, 380)
+    # Over what stands, for those that take it or choose it.
+    start = (40, 105) if name in ("select", "eraser", "area-eraser") else (60, 380)
     hand.down(*start)
-    hand.move(*((start[0] + n * 12, start[1] + n * 8 + (n * 13) % 9) for n in range(1, 16)))
+    hand.move(*((start[0] + n * 14, start[1] + n * 8 + (n * 13) % 9) for n in range(1, 17)))
     if name == "select":
         # What lies in the frame is chosen when it is let go.
         hand.up()
+        return take()
     take()
-    if name != "select":
-        hand.up()
-        page.press("z", control=True)
-    return None
+    hand.up()
+    # A laser leaves nothing that could be undone.
+    return name == "laser" or page.press("z", control=True)
 
 
 def main():

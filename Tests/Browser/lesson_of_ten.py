@@ -74,7 +74,7 @@ class Lesson:
         self.guests = [self.laptop, self.pen, self.phone, self.reader, self.offline, *self.drawers]
         self.all = [self.host, *self.guests]
         for page in self.guests[1:]:
-            page.load()
+            page.load(is_awaited=False)
         for page in self.guests[1:]:
             page.introduce()
         for page in self.guests:
