@@ -19,6 +19,8 @@ import tools
 # Each has a place of the board: as many fit as there are people, and a phone shows the first.
 COLUMNS, CELL, CORNER = 4, (230, 160), (40, 120)
 ROUNDS_MAX = 20
+# Where a palm lies, right of all that is drawn.
+PALM = 1050, 500
 
 
 class Lesson:
@@ -100,10 +102,10 @@ class Lesson:
         y += 12 + row % 5 * 26
         return [(x + n * 21, y + self.chance.randrange(-9, 10)) for n in range(9)]
 
-    def stands(self, more, *who):
-        """So much more stands on the board, for everybody who is asked for."""
+    def stands(self, more):
+        """So much more stands on the board for the host, the phone and who watches; in the end all are compared."""
         self.count += more
-        for page in who or self.all:
+        for page in (self.host, self.phone, self.reader):
             page.must_have(self.count)
 
     def draw(self):
@@ -116,10 +118,13 @@ class Lesson:
                 page.draw(*self.line(page, turn), kind="mouse")
             self.phone.draw(*self.line(self.phone, turn), kind="touch")
             (x, y), *rest = self.line(self.pen, turn)
-            hands.play(self.pen, hands.PALM_MS, ("f1", "down", 1050, 500), 16, ("f1", "move", 1060, 510), ("p1", "down", x, y),
+            hands.play(self.pen, hands.PALM_MS, ("f1", "down", *PALM), 16, ("f1", "move", 1060, 510), ("p1", "down", x, y),
                        *(part for place in rest for part in (("p1", "move", *place), 16)), ("p1", "up", *rest[-1]), ("f1", "up", 1070, 520))
             self.reader.draw(*self.line(self.reader, turn), kind="mouse")
         self.stands(9 * self.rounds)
+        lines = self.relay.records("lesson")
+        assert sum("p" in line["cols"] for line in lines) == self.rounds, "the pen's lines are kept with their pressure"
+        assert all(line["points"][0] < PALM[0] * 100 for line in lines), "what a palm drew is kept"
 
     def shape(self):
         """A rectangle, an ellipse, an arrow and a line, by keys and by the phone's buttons."""
@@ -176,15 +181,13 @@ class Lesson:
         together.press_beside(self.reader, "Ann", ".follow")
         until(lambda: "Rea follows you" in together.notices(ann), "Ann is told", 10)
         ann.show(-900, -700, 0.5)
-        until(lambda: abs(together.view(self.reader)["scale"] - 0.5) < 0.2, lambda: f"Rea sees what Ann sees: {together.view(self.reader)}", 10)
+        until(lambda: abs(together.view(self.reader)["scale"] - 0.5) < 0.2, "Rea sees what Ann sees", 10)
         self.host.show(-500, -400)
         if not self.host.is_shown("#bring"):
             self.host.click("#people")
         self.host.click("#bring")
         for page in self.here[1:]:
-            until(lambda: "Ms Ray has brought you here" in together.notices(page), lambda: f"{page.who} is brought: {together.notices(page)}", 10)
-        for page in self.here:
-            page.show(0, 0)
+            until(lambda: "Ms Ray has brought you here" in together.notices(page), f"{page.who} is brought", 10)
 
     def raise_hands(self):
         """Two raise a hand, and the host lowers them."""
@@ -206,12 +209,12 @@ class Lesson:
         self.host.click("#pause")
         for page in self.here[1:]:
             role(page, "reader")
-        for page in self.here:
+        for page in (self.host, *self.drawers):
             page.show(0, 0)
         for page in self.drawers:
             page.draw(*self.line(page, 4), kind="mouse")
         self.host.draw(*self.line(self.host, 4), kind="mouse")
-        self.stands(1, *self.here)
+        self.stands(1)
         self.host.click("#pause")
         for page in self.drawers:
             role(page, "editor")
@@ -230,7 +233,7 @@ class Lesson:
         until(lambda: self.host.elements() < before, "what Ann drew is erased", 10)
         bob.press("z", control=True)
         bob.press("p")
-        self.stands(0, *self.here)
+        self.stands(0)
         self.host.click("#free")
 
     def take_back(self):
@@ -238,7 +241,7 @@ class Lesson:
         import checks_rights
         checks_rights.decide(self.host, "Dee", "#person-take-back")
         self.host.click("#remove-yes")
-        self.stands(-self.rounds - 2, *self.here)
+        self.stands(-self.rounds - 2)
 
     def erase(self):
         """One erases an own shape, and undoes it; an area eraser leaves the rest of a line."""
@@ -248,15 +251,15 @@ class Lesson:
         cem.show(0, 0)
         cem.press("e")
         cem.draw(*across, kind="mouse")
-        self.stands(-self.rounds - 1, *self.here)
+        self.stands(-self.rounds - 1)
         cem.press("z", control=True)
-        self.stands(self.rounds + 1, *self.here)
+        self.stands(self.rounds + 1)
         cem.press("x")
         cem.draw(*across, kind="mouse")
-        self.stands(self.rounds + 1, *self.here)
+        self.stands(self.rounds + 1)
         cem.press("p")
         phone.click("#undo")
-        self.stands(-1, *self.here)
+        self.stands(-1)
 
     def come_back(self):
         """The link is mended: what was drawn without it comes to all, and what all did meanwhile comes to its owner."""
@@ -314,7 +317,8 @@ def main():
     browsers = stage.Browsers(screen)
     try:
         lesson = stage.Stage(find_binary(options.binary), browsers, engines, options.screenshots)
-        problem = check.attempt(lambda place: Lesson(place, options.seed, options.rounds, lambda text: print(text, flush=True)).hold(), lesson)
+        say = lambda text: print(text, flush=True)
+        problem = check.attempt(lambda place: Lesson(place, options.seed, options.rounds, say).hold(), lesson)
     finally:
         browsers.end()
         screen.end()

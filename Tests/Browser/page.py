@@ -173,7 +173,8 @@ class Page:
 
     def keyed(self):
         """What the records say that it has, by their keys."""
-        return self.ask("return Object.fromEntries(window.whiteboard.records.map(({key, customType, payload}) => [key, [customType, payload]]))")
+        return self.ask("""return Object.fromEntries(
+            window.whiteboard.records.map(({key, customType, payload}) => [key, [customType, payload]]))""")
 
     def elements(self):
         """How many strokes and texts its board has."""
