@@ -44,6 +44,9 @@ def until(answer, what, seconds=20):
 class Browser:
     """One engine's session. Windows are used again: a new one costs more than a new page."""
 
+    # Whether a page that loads needs nobody beside it.
+    loads_alone = False
+
     def __init__(self, driver):
         self.driver = driver
         # An engine that hangs makes its check red, not the run endless.
@@ -90,6 +93,7 @@ class Browser:
 
 class Chromium(Browser):
     name = "chromium"
+    loads_alone = True
     pointers = ("pen", "touch", "mouse")
     best_pointer = "pen"
 

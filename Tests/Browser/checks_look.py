@@ -60,6 +60,29 @@ def ten(stage):
     looks(stage, relay, "ten", ready)
 
 
+# Which bars share a place, by their names.
+OVERLAPS = """const bars = [...document.querySelectorAll('.bar')].filter(bar => bar.checkVisibility() && bar.getClientRects().length > 0)
+    const places = bars.map(bar => bar.getBoundingClientRect())
+    return [bars.length, bars.flatMap((one, at) => bars.slice(at + 1).filter((other, more) => {
+      const [a, b] = [places[at], places[at + 1 + more]]
+      return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+    }).map(other => `${one.id} and ${other.id}`))]"""
+
+
+@check("no bar lies on another at any width")
+def bars(stage):
+    page = stage.page(stage.relay(), "Ada", key="host")
+    wrong = []
+    until(lambda: page.is_shown("#pause"), "the host's bar is there", 5)
+    for width in (360, 720, 721, 768, 820, 834, 1101):
+        page.resize(width, 900)
+        count, found = page.ask(OVERLAPS)
+        assert count > 3, f"{count} bars"
+        wrong += [f"{width}: {pair}" for pair in found]
+        stage.picture(page, f"bars-{width}")
+    assert not wrong, "; ".join(wrong)
+
+
 @check("dialogs, menus and panels are well to see and to use")
 def panels(stage):
     relay = stage.relay()

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """How quick the whiteboard page is in Chromium: how long who comes late waits for a board, and what a frame costs while ten draw.
 
-    python3 Tests/Browser/figures.py --binary PATH [--strokes 2000] [--joins 7] [--seconds 15] [--rate 60]
+    python3 Tests/Browser/figures.py --binary PATH [--only join|hands|frames] [--strokes 2000] [--joins 7]
+                                     [--seconds 15] [--rate 60] [--points 1] [--slowdown 6] [--runs 5]
 
 One JSON line each on stdout. These are figures of one machine, for a note, and no test: nothing is judged here.
+`--slowdown 6` gives a page a sixth of its processor; then a page that draws one square a frame is measured beside it.
 """
 
 import argparse
@@ -127,49 +129,82 @@ def watched(stage, relay, who, **more):
     return page.open()
 
 
-def frames(stage, seconds, rate):
-    """Ten draw at the rate of a screen, each packet with a point or two; every 2 s each has finished a line."""
-    relay = stage.relay("--message-rate", "5000")
-    drawers = [Drawer(relay, "lesson", number) for number in range(10)]
-    stage.clients += drawers
-    page = watched(stage, relay, "Ada", size=(1920, 1080))
-    ends = threading.Event()
-    sent = [0]
+# A page that does nothing but draw one square a frame.
+SQUARE = """document.body.style.margin = 0
+  const canvas = Object.assign(document.createElement('canvas'), {width: innerWidth, height: innerHeight})
+  document.body.append(canvas)
+  const context = canvas.getContext('2d')
+  let at = 0
+  const draw = () => {
+    context.clearRect(0, 0, canvas.width, canvas.height)
+    context.fillRect(at++ % canvas.width, 100, 50, 50)
+    requestAnimationFrame(draw)
+  }
+  draw()"""
 
-    def draw():
-        lines = {}
-        due, turn = time.monotonic(), 0
-        while not ends.is_set():
-            for drawer in drawers:
-                if turn % (2 * rate) == 0 or drawer not in lines:
+
+class Drawing:
+    """Ten who draw, each so many packets a second, and each packet with so many points; every 2 s each has finished a line."""
+
+    def __init__(self, stage, relay, rate, points):
+        self.rate, self.points, self.sent = rate, points, 0
+        self.drawers = [Drawer(relay, "lesson", number) for number in range(10)]
+        stage.clients += self.drawers
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self._draw, daemon=True)
+        self.thread.start()
+
+    def _draw(self):
+        lines, due, turn = {}, time.monotonic(), 0
+        while not self.is_over.is_set():
+            for drawer in self.drawers:
+                at = turn % (2 * self.rate)
+                if at == 0:
                     if drawer in lines:
                         drawer.finish(*lines[drawer])
                     x, y = 120 + drawer.number % 5 * 340, 180 + drawer.number // 5 * 380
-                    lines[drawer] = drawer.new_id(), spiral(x + 40, y + 60, 2 * rate / 16, 90)
+                    lines[drawer] = drawer.new_id(), spiral(x + 40, y + 60, 2 * self.rate * self.points / 16, 90)
                 name, places = lines[drawer]
-                first = turn % (2 * rate)
-                drawer.points_of(name, places[first:first + 1], first)
-                sent[0] += 1
+                first = at * self.points
+                drawer.points_of(name, places[first:first + self.points], first)
+                self.sent += 1
             turn += 1
-            due += 1 / rate
+            due += 1 / self.rate
             time.sleep(max(0, due - time.monotonic()))
 
-    thread = threading.Thread(target=draw, daemon=True)
-    thread.start()
-    page.wait(live=lambda live: live >= 10)
-    page.ask("window.watchFrames()")
-    began, before = time.monotonic(), sent[0]
+    def end(self):
+        self.is_over.set()
+        self.thread.join()
+
+
+def watch(page, drawing, seconds):
+    """What frames cost for so many seconds."""
+    page.ask("window.watched.spans = []; window.watched.costs = []; window.watchFrames()")
+    began, before = time.monotonic(), drawing.sent
     time.sleep(seconds)
     seen = page.ask("return window.watched")
-    took, count = time.monotonic() - began, sent[0] - before
-    elements = page.elements()
-    ends.set()
-    thread.join()
-    spans = seen["spans"]
-    return {"figure": "frames", "drawers": 10, "packetsPerSecond": round(count / took), "window": "1920x1080", "frames": len(spans),
-            "framesPerSecond": round(len(spans) / took, 1),
-            "betweenFramesMs": spread(spans), "scriptPerFrameMs": spread(seen["costs"]), "over33Ms": sum(span > 33.4 for span in spans),
-            "linesFinished": elements}
+    took, spans = time.monotonic() - began, seen["spans"]
+    return {"packetsPerSecond": round((drawing.sent - before) / took), "frames": len(spans), "framesPerSecond": round(len(spans) / took, 1),
+            "betweenFramesMs": spread(spans), "scriptPerFrameMs": spread(seen["costs"]), "over33Ms": sum(span > 33.4 for span in spans)}
+
+
+def frames(stage, seconds, rate, points, slowdown):
+    """What a page shows while ten draw; slowed down, beside a page that draws a square."""
+    relay = stage.relay("--message-rate", "5000")
+    drawing = Drawing(stage, relay, rate, points)
+    page = watched(stage, relay, "Ada", size=(1920, 1080))
+    page.wait(live=lambda live: live >= 10)
+    page.driver.execute_cdp_cmd("Emulation.setCPUThrottlingRate", {"rate": slowdown})
+    result = {"figure": "frames", "drawers": 10, "pointsPerPacket": points, "slowdown": slowdown, "window": "1920x1080",
+              "load": os.getloadavg()[0], **watch(page, drawing, seconds), "linesFinished": page.elements()}
+    if slowdown > 1:
+        page.driver.get("about:blank")
+        page.ask(SQUARE)
+        square = watch(page, drawing, seconds / 2)["framesPerSecond"]
+        result |= {"squareFramesPerSecond": square, "ofSquare": round(result["framesPerSecond"] / square, 2)}
+        page.driver.execute_cdp_cmd("Emulation.setCPUThrottlingRate", {"rate": 1})
+    drawing.end()
+    return result
 
 
 def main():
@@ -178,7 +213,11 @@ def main():
     parser.add_argument("--strokes", type=int, default=2000)
     parser.add_argument("--joins", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=15)
-    parser.add_argument("--rate", type=int, default=60)
+    parser.add_argument("--rate", type=int, default=60, help="packets a second of each who draws")
+    parser.add_argument("--points", type=int, default=1, help="points in each packet")
+    parser.add_argument("--slowdown", type=float, default=1, help="how much slower the page's processor is while ten draw")
+    parser.add_argument("--only", choices=("join", "hands", "frames"), help="one figure alone")
+    parser.add_argument("--runs", type=int, default=1, help="how often each is measured")
     options = parser.parse_args()
     lacking = tools.missing(["chromium"])
     if lacking:
@@ -190,9 +229,9 @@ def main():
     browsers = stage.Browsers(screen)
     machine = {"cores": os.cpu_count(), "machine": platform.machine(), "system": platform.platform()}
     try:
-        for measure in (lambda place: join(place, options.strokes, options.joins),
-                        lambda place: hands(place, options.strokes),
-                        lambda place: frames(place, options.seconds, options.rate)):
+        figures = {"join": lambda place: join(place, options.strokes, options.joins), "hands": lambda place: hands(place, options.strokes),
+                   "frames": lambda place: frames(place, options.seconds, options.rate, options.points, options.slowdown)}
+        for measure in [figure for name, figure in figures.items() if options.only in (None, name) for _ in range(options.runs)]:
             place = stage.Stage(binary, browsers, ["chromium"], None)
             try:
                 print(json.dumps(measure(place) | machine), flush=True)

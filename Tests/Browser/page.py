@@ -95,11 +95,14 @@ class Page:
         until(lambda: self.state()[1] is not None, f"{self.who} has read the board")
         return self
 
-    def load(self):
-        """Loads the page, which then asks for a name."""
+    def load(self, is_awaited=True):
+        """Loads the page, which then asks for a name. Several load at once where nobody waits for each."""
         driver = self.driver
         self.browser.resize(*self.size)
-        self.browser.load(self.cutter, lambda: driver.get(self.address()))
+        if is_awaited or not self.browser.loads_alone:
+            self.browser.load(self.cutter, lambda: driver.get(self.address()))
+        else:
+            driver.execute_script("location.href = arguments[0]", self.address())
 
     def introduce(self):
         """Gives the name that the page asks for on a first visit; nothing connects before."""
@@ -167,6 +170,11 @@ class Page:
             const counts = new Map()
             for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1)
             return pixels.length - Math.max(...counts.values())""")
+
+    def keyed(self):
+        """What the records say that it has, by their keys."""
+        return self.ask("""return Object.fromEntries(
+            window.whiteboard.records.map(({key, customType, payload}) => [key, [customType, payload]]))""")
 
     def elements(self):
         """How many strokes and texts its board has."""

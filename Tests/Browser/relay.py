@@ -45,6 +45,11 @@ class Relay:
         document = json.loads(self._run("board", "export", board, *self._address()))
         return [json.loads(record["text"]) for record in document["records"]]
 
+    def keyed(self, board):
+        """What the board's records say, by their keys."""
+        document = json.loads(self._run("board", "export", board, *self._address()))
+        return {record["key"]: [record["customType"], record["text"]] for record in document["records"]}
+
     def draw_many(self, board, count):
         """Puts so many strokes on a board."""
         self.put(board, (("stroke", {"color": "#1B1B1BFF", "cols": "xy", "id": f"many-{number:05}",

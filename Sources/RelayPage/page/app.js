@@ -414,6 +414,7 @@ window.whiteboard = {
     canvas.paint()
   },
   get elements() { return records.elements.size },
+  get records() { return [...records.told.keys()].flatMap(key => records.get(key) ?? []) },
 }
 session.connect(session.user)
 changed('link')

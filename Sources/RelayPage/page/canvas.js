@@ -24,6 +24,7 @@ export class Canvas {
     Object.assign(this, parts)
     this.boardContext = this.board.getContext('2d')
     this.liveContext = themed(prepared(this.live))
+    this.measure()
     const renew = element => {
       this.tiles.renew(element)
       this.redraw()
@@ -52,9 +53,15 @@ export class Canvas {
     this.moved()
   }
 
+  /** Who asks the stage in each frame has the document laid out in each. */
+  measure() {
+    this.width = this.stage.clientWidth
+    this.height = this.stage.clientHeight
+  }
   resize() {
+    this.measure()
     const ratio = window.devicePixelRatio || 1
-    const [width, height] = [Math.round(this.stage.clientWidth * ratio), Math.round(this.stage.clientHeight * ratio)]
+    const [width, height] = [Math.round(this.width * ratio), Math.round(this.height * ratio)]
     this.ratio = ratio
     for (const canvas of [this.board, this.live]) {
       if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, {width, height})
@@ -135,8 +142,7 @@ export class Canvas {
   /** What of the board the window shows, as a box in 1/100 px. */
   get window() {
     const {x, y, scale} = this.#view
-    const {clientWidth, clientHeight} = this.stage
-    return [x, y, x + clientWidth / scale, y + clientHeight / scale].map(place => place * 100)
+    return [x, y, x + this.width / scale, y + this.height / scale].map(place => place * 100)
   }
 
   /** Shows all of the board, never larger than it is. */

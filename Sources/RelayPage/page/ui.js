@@ -78,9 +78,13 @@ export function showCursors(cursors, members, canvas, box = $('cursors')) {
   const kept = new Map([...box.children].map(element => [element.dataset.key, element]))
   for (const [key, {user, x, y, at}] of cursors) {
     const element = kept.get(key) ?? tinted(user, make('div', {className: 'cursor'}, make('i'), make('b')))
-    element.dataset.key = key
-    if (!kept.delete(key)) box.append(element)
-    element.lastChild.textContent = nameOf(members.get(user))
+    if (!kept.delete(key)) {
+      element.dataset.key = key
+      box.append(element)
+    }
+    // The same words again would be laid out anew in each frame.
+    const name = nameOf(members.get(user))
+    if (element.lastChild.textContent !== name) element.lastChild.textContent = name
     element.classList.toggle('rests', performance.now() - at > 2_000)
     const place = canvas.toScreen(x, y)
     element.style.transform = `translate(${place.x}px, ${place.y}px)`
