@@ -181,6 +181,9 @@ static const unsigned char lesson_ndjson[] = {
 static const unsigned char page_app_js[] = {
 #embed "../RelayPage/page/app.js"
 };
+static const unsigned char page_base64_js[] = {
+#embed "../RelayPage/page/base64.js"
+};
 static const unsigned char page_board_css[] = {
 #embed "../RelayPage/page/board.css"
 };
@@ -289,11 +292,17 @@ static const unsigned char page_names_js[] = {
 static const unsigned char page_new_names_js[] = {
 #embed "../RelayPage/page/new-names.js"
 };
+static const unsigned char page_once_js[] = {
+#embed "../RelayPage/page/once.js"
+};
 static const unsigned char page_own_colors_js[] = {
 #embed "../RelayPage/page/own-colors.js"
 };
 static const unsigned char page_panels_js[] = {
 #embed "../RelayPage/page/panels.js"
+};
+static const unsigned char page_paper_js[] = {
+#embed "../RelayPage/page/paper.js"
 };
 static const unsigned char page_pen_mode_js[] = {
 #embed "../RelayPage/page/pen-mode.js"
@@ -496,6 +505,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("client/whole.js", client_whole_js),
     FILE_NAMED("lesson.ndjson", lesson_ndjson),
     FILE_NAMED("page/app.js", page_app_js),
+    FILE_NAMED("page/base64.js", page_base64_js),
     FILE_NAMED("page/board.css", page_board_css),
     FILE_NAMED("page/boxes.js", page_boxes_js),
     FILE_NAMED("page/canvas.js", page_canvas_js),
@@ -532,8 +542,10 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/live.js", page_live_js),
     FILE_NAMED("page/names.js", page_names_js),
     FILE_NAMED("page/new-names.js", page_new_names_js),
+    FILE_NAMED("page/once.js", page_once_js),
     FILE_NAMED("page/own-colors.js", page_own_colors_js),
     FILE_NAMED("page/panels.js", page_panels_js),
+    FILE_NAMED("page/paper.js", page_paper_js),
     FILE_NAMED("page/pen-mode.js", page_pen_mode_js),
     FILE_NAMED("page/people.js", page_people_js),
     FILE_NAMED("page/picture-files.js", page_picture_files_js),

@@ -12,6 +12,15 @@ def line(x, y, count=12, dx=12, dy=5):
     return [(x + n * dx, y + n * dy) for n in range(count)]
 
 
+def two_with_a_line(stage):
+    """A relay, and two who have seen what the first drew."""
+    relay = stage.relay()
+    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    ada.draw(*line(150, 150))
+    stage.settle(ada, ben)
+    return relay, ada, ben
+
+
 @check("two draw at once with pens, a third comes late")
 def two_and_a_third(stage):
     relay = stage.relay()

@@ -97,7 +97,7 @@ def resized(stage):
     assert left >= 0 and right <= ada.ask("return innerWidth"), (left, right)
     sizes = ada.ask("return [...document.querySelectorAll('#edit-bar button')].filter(({hidden}) => !hidden)"
                     ".map(button => Math.min(button.offsetWidth, button.offsetHeight))")
-    assert len(sizes) == 6 and min(sizes) >= 44, sizes
+    assert len(sizes) == 7 and min(sizes) >= 44, sizes
     stage.picture(ada, "selected-360")
     ada.draw((208, 358), (230, 360), (258, 358), kind="mouse")
     ada.wait(unsent=0)

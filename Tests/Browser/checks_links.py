@@ -1,17 +1,14 @@
 """Links break and relays end in the middle of drawing; nothing that was drawn is lost, and the page tells the truth about it."""
 
 from browser import until
-from checks_drawing import line
+from checks_drawing import line, two_with_a_line
 from stage import check
 
 
 @check("the relay is killed and started again in the middle of drawing")
 def relay_restarts(stage):
     stage.breaks_links = True
-    relay = stage.relay()
-    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
-    ada.draw(*line(150, 150))
-    stage.settle(ada, ben)
+    relay, ada, ben = two_with_a_line(stage)
     pen = ada.pen()
     pen.down(150, 250)
     pen.move(*line(160, 255, 6))
@@ -36,10 +33,7 @@ def relay_restarts(stage):
 @check("who is cut off draws on, and comes back")
 def cut_off(stage):
     stage.breaks_links = True
-    relay = stage.relay()
-    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
-    ada.draw(*line(150, 150))
-    stage.settle(ada, ben)
+    _, ada, ben = two_with_a_line(stage)
     ada.cutter.cut()
     ada.wait(link=lambda link: link in ("waiting", "connecting"))
     ada.draw(*line(150, 250))
@@ -60,10 +54,7 @@ def cut_off(stage):
 @check("who is cut off moves one line thirty times, and each time is as quick as the first")
 def thirty_moves(stage):
     stage.breaks_links = True
-    relay = stage.relay()
-    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
-    ada.draw(*line(150, 150))
-    stage.settle(ada, ben)
+    relay, ada, ben = two_with_a_line(stage)
     ada.cutter.cut()
     ada.wait(link=lambda link: link in ("waiting", "connecting"))
     ada.press("v")
@@ -94,10 +85,7 @@ def back_at_once(stage):
 @check("strokes that are not sent yet outlive a reload")
 def reload_unsent(stage):
     stage.breaks_links = True
-    relay = stage.relay()
-    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
-    ada.draw(*line(150, 150))
-    stage.settle(ada, ben)
+    relay, ada, ben = two_with_a_line(stage)
     ada.cutter.cut()
     ada.wait(link=lambda link: link in ("waiting", "connecting"))
     ada.draw(*line(150, 250))
@@ -259,10 +247,7 @@ TAKE_DEVICE = """
 
 @check("[SE8] a tab that another has taken the place of goes on as one more device of the same person")
 def replaced(stage):
-    relay = stage.relay()
-    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
-    ada.draw(*line(150, 150))
-    stage.settle(ada, ben)
+    _, ada, ben = two_with_a_line(stage)
     user = ada.ask("return window.whiteboard.user")
     device = ada.ask(TAKE_DEVICE)
     until(lambda: ada.ask("return window.whiteboard.client.device") != device, "Ada has another device", 20)
@@ -277,10 +262,7 @@ def replaced(stage):
 
 @check("[AC17, SE8] another device is the same person with the code that a page shows; a code that was used makes somebody new")
 def another_device(stage):
-    relay = stage.relay()
-    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
-    ada.draw(*line(150, 150))
-    stage.settle(ada, ben)
+    relay, ada, ben = two_with_a_line(stage)
     ada.click("#people")
     ada.click("#another-device")
     until(lambda: ada.is_shown("#device-dialog #qr img"), "a QR code is shown", 5)

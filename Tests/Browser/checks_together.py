@@ -4,7 +4,7 @@ from selenium.webdriver.common.keys import Keys
 
 import accessibility
 from browser import until
-from checks_drawing import line
+from checks_drawing import line, two_with_a_line
 from stage import check
 
 
@@ -28,10 +28,7 @@ def notices(page):
 
 @check("who follows somebody sees what they see, until they move the view themselves; the other one is told")
 def follow(stage):
-    relay = stage.relay()
-    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
-    ada.draw(*line(150, 150))
-    stage.settle(ada, ben)
+    _, ada, ben = two_with_a_line(stage)
     press_beside(ben, "Ada", ".follow")
     until(lambda: ben.is_shown("#following") and "Ada" in ben.words("#following"), "it is shown", 10)
     until(lambda: "Ben follows you" in notices(ada), "Ada is told", 10)
@@ -84,10 +81,7 @@ def hands(stage):
 
 @check("a press that stays with the select tool tells who drew what lies there")
 def who(stage):
-    relay = stage.relay()
-    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
-    ada.draw(*line(150, 150))
-    stage.settle(ada, ben)
+    _, ada, ben = two_with_a_line(stage)
     ben.press("v")
     stroke = line(150, 150)
     hand = ben.pen("mouse")

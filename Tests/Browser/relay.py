@@ -68,6 +68,10 @@ class Relay:
         """As a host does it from the command line."""
         self._run("channel", "freeze", board, *self._address())
 
+    def set_item(self, board, name, value):
+        """An item of the board's metadata, whoever set it before."""
+        self._run("meta", "set", board, name, value, *self._address())
+
     def rotate(self, kind):
         """A new key; who is in stays."""
         self._run("key", "rotate", kind, "--data-dir", self.daemon.folder)

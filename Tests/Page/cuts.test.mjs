@@ -4,6 +4,8 @@ import {test} from 'node:test'
 import {cut, lineOf, recordsOf} from '../../Sources/RelayPage/page/cuts.js'
 import {loadKinds, readRecord} from '../../Sources/RelayPage/page/kinds/index.js'
 import {Dice} from './support/dice.mjs'
+import {pointsOf} from '../../Sources/RelayPage/page/shapes.js'
+import {writeStroke} from '../../Sources/RelayPage/page/kinds/stroke.js'
 import {PlayedHand} from './support/played-hand.mjs'
 
 const plain = {by: {a: 1}, color: '#D92D2059', cols: 'xy', points: [0, 0, 10_000, 0], v: 1, width: 400, z: 3}
@@ -14,6 +16,11 @@ const distance = ([x, y], [[ax, ay], [bx, by]]) => {
   const t = Math.max(0, Math.min(1, ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy) || 0))
   return Math.hypot(x - ax - t * dx, y - ay - t * dy)
 }
+/** Places all along a line. */
+const along = line => line.length === 1 ? line : line.slice(1).flatMap((to, at) =>
+  Array.from({length: 41}, (_, step) => line[at].map((value, axis) => value + (to[axis] - value) * step / 40)))
+const on = (lines, place) => lines.some(line => line.length === 1 ? distance(place, [line[0], line[0]]) < 1.5
+  : line.slice(1).some((to, at) => distance(place, [line[at], to]) < 1.5))
 
 test('a line is cut where the eraser touches it, and only there, however it goes', () => {
   const dice = new Dice(11)
@@ -25,10 +32,6 @@ test('a line is cut where the eraser touches it, and only there, however it goes
     const reach = 50 + dice.below(900)
     const pieces = cut(points, stretch, reach)
     pieceCount += pieces.length
-    const along = line => line.length === 1 ? line : line.slice(1).flatMap((to, at) =>
-      Array.from({length: 41}, (_, step) => line[at].map((value, axis) => value + (to[axis] - value) * step / 40)))
-    const on = (lines, place) => lines.some(line => line.length === 1 ? distance(place, [line[0], line[0]]) < 1.5
-      : line.slice(1).some((to, at) => distance(place, [line[at], to]) < 1.5))
     for (const place of pieces.flatMap(along)) {
       assert.ok(distance(place, stretch) > reach - 2, `${place} is under the eraser`)
       assert.ok(on([points], place), `${place} was not on the line`)
@@ -94,6 +97,41 @@ test('[BL11] what is cut goes, and its pieces come, as one change and one step b
   assert.equal(back.find(({key}) => key === 's').record.payload, strokes.s)
   assert.ok(pieces.every(({key}) => back.some(write => write.key === key && !write.record)))
 })
+
+for (const shape of ['line', 'arrow', 'rectangle', 'ellipse']) {
+  test(`what is left of ${shape === 'line' || shape === 'rectangle' ? 'a' : 'an'} ${shape} lies where it lay, undo brings the shape back, and a protected one stays`, () => {
+    const outline = pointsOf(shape, [10_000, 10_000], [40_000, 30_000], 400)
+    const stroke = (id, more) => writeStroke({id, z: 1, color: '#D92D20FF', width: 400, shape, xy: outline.flat(), ...more})
+    const strokes = {open: stroke('open'), kept: stroke('kept', {isLocked: true})}
+    // Across the middle of each side, over a corner, and along the head of the arrow.
+    const ways = [['250 80', '250 320'], ['80 200', '420 200'], ['95 95', '105 105'], ['380 290', '410 310']]
+    for (const [from, to] of ways) {
+      const hand = new PlayedHand({strokes})
+      hand.tools.tool = 'area-eraser'
+      hand.play(`0 m1 down ${from}`, `50 m1 move ${to}`, `60 m1 up ${to}`)
+      const stretch = [from, to].map(place => place.split(' ').map(px => px * 100))
+      const isTouched = along(outline).some(place => distance(place, stretch) < 1_190)
+      assert.equal(hand.written.length, isTouched ? 1 : 0, `${from} to ${to}`)
+      if (!isTouched) continue
+      const [changes] = hand.written
+      assert.deepEqual(changes.filter(({record}) => !record).map(({key}) => key), ['open'])
+      const pieces = changes.filter(({record}) => record)
+      assert.ok(pieces.every(({record}) => readRecord('stroke', record.payload)?.shape === undefined))
+      const lines = pieces.map(({record}) => lineOf({records: [record]}).points)
+      for (const place of lines.flatMap(along)) assert.ok(on([outline], place), `${place} was not on the outline`)
+      for (const place of along(outline)) {
+        // As far as the eraser and half of the line's width reach, 12 px.
+        if (distance(place, stretch) > 1_203) assert.ok(on(lines, place), `${place} is gone`)
+      }
+      const get = key => changes.find(change => change.key === key)?.record
+      const back = hand.undo.undo({isReading: false, get})
+      assert.deepEqual(back.find(({key}) => key === 'open').record, {customType: 'stroke', payload: strokes.open})
+      const again = hand.undo.redo({isReading: false, get: key => back.find(change => change.key === key)?.record})
+      const said = writes => writes.map(({key, record}) => [key, record?.payload]).sort()
+      assert.deepEqual(said(again), said(changes))
+    }
+  })
+}
 
 test('others’ strokes, protected ones, texts, and what a palm goes over are not cut; what is covered goes', async () => {
   const strokes = {mine: line('mine', {points: [0, 0, 10, 0]}), theirs: line('theirs'), kept: line('kept', {locked: true})}

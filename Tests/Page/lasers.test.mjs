@@ -40,11 +40,11 @@ test('others get what was pointed at in packets that go on where the one before 
 
 test('a trail gets thinner, is gone on every screen within 1.5 s, and asks for no frame any more', () => {
   let frames = 0
-  const lasers = new Lasers({view: {scale: 2}, refresh: () => frames++})
+  const lasers = new Lasers(() => frames++)
   const widthAt = now => {
     const context = paper()
     frames = 0
-    lasers.draw(context, now)
+    lasers.draw(context, 2, now)
     return context.lines.map(({width}) => width)
   }
   lasers.shine('ada', [100, 200, 300, 0], 1_000)
@@ -54,11 +54,11 @@ test('a trail gets thinner, is gone on every screen within 1.5 s, and asks for n
 })
 
 test('a laser has its author’s colour, and no packet that is none is drawn', () => {
-  const lasers = new Lasers({view: {scale: 1}, refresh() {}})
+  const lasers = new Lasers()
   for (const points of [[1], [], [1, 2, 3], ['1', 2], [1e9, 0, 1, 0], {0: 1, length: 2}, [1.5, 2]]) lasers.shine('eve', points, 0)
   lasers.shine('ada', [100, 200, 300, 0], 0)
   const context = paper()
-  lasers.draw(context, 1)
+  lasers.draw(context, 1, 1)
   assert.deepEqual(context.lines.map(({color, places}) => [color, places.slice(-2)]), [[tint('ada'), [[1, 2], [4, 2]]]])
   for (let at = 0; at < 5_000; at++) lasers.shine('eve', [at, at], 0)
   assert.ok(lasers.trails.length <= 1_000)
@@ -67,9 +67,11 @@ test('a laser has its author’s colour, and no packet that is none is drawn', (
 test('who does not know lasers shows the cursor', () => {
   const live = new Live(() => {})
   const shown = []
-  const packet = said => live.packet({topic: 'cursors', publisher: 'ada', device: 1, payload: JSON.stringify(said)}, () => false)
+  const packet = said =>
+    live.packet({topic: 'cursors', publisher: 'ada', device: 1, payload: JSON.stringify(said)}, () => false, 7)
   packet({laser: [0, 0, 5, 5], v: 1, x: 5, y: 5})
   live.shone = (...said) => shown.push(said)
   packet({laser: [5, 5, 1, 1], v: 1, x: 6, y: 6})
-  assert.deepEqual([[...live.cursors.values()].map(({x, y}) => [x, y]), shown, live.strokes.size], [[[6, 6]], [['ada', [5, 5, 1, 1]]], 0])
+  const cursors = [...live.cursors.values()].map(({x, y}) => [x, y])
+  assert.deepEqual([cursors, shown, live.strokes.size], [[[6, 6]], [['ada', [5, 5, 1, 1], 7]], 0])
 })

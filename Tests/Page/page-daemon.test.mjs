@@ -48,7 +48,7 @@ on({isKept: true}, 'what one page draws, names and ends, the other shows; a page
     await guest.until((_, {own, elements}) => own.length === 0 && elements.size === 2, 'all is stored')
     guest.session.sendPoints({id: 'live', color: '#000000FF', width: 300, z: 1, xy: [1, 1, 2, 2]}, 0)
     await host.until(({live}) => live.strokes.has('live'), 'a line that is being drawn')
-    await host.session.setTitle('Ink')
+    await host.session.setItem('title', 'Ink')
     await guest.until(({title}) => title?.value === 'Ink', 'the title')
     guest.session.write('b', undefined)
     await host.until((_, {elements}) => elements.size === 1, 'b is gone')

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import {before, test} from 'node:test'
 import {loadKinds} from '../../Sources/RelayPage/page/kinds/index.js'
+import {trailMs} from '../../Sources/RelayPage/page/lasers.js'
 import {fileBytesMax, LessonFault, linesMax, mustFit, readLesson, standingLesson} from '../../Sources/RelayPage/page/replay/lesson.js'
 import {checkpointEvents, pauseMaxMs, Scene, Timeline} from '../../Sources/RelayPage/page/replay/timeline.js'
 import {Tiles} from '../../Sources/RelayPage/page/tiles.js'
@@ -23,17 +24,22 @@ const packet = (at, id, first, by = 'ben', device = 'd1') => ({at, board: 'b', b
   text: JSON.stringify({color: '#1B1B1BFF', cols: 'xy', first, id, points: [first, 0, 5, 5], v: 1, width: 300})})
 const cursor = (at, x, by = 'ben', device = 'd1') => ({at, board: 'b', by, device, event: 'packet', topic: 'cursors',
   text: JSON.stringify({v: 1, x, y: 1})})
+const laser = (at, x, by = 'ben', device = 'd1') => ({at, board: 'b', by, device, event: 'packet', topic: 'cursors',
+  text: JSON.stringify({laser: [x, 0, 10, 10], v: 1, x: x + 10, y: 10})})
+const asBytes = line => ({...line, text: undefined, base64: Buffer.from(line.text).toString('base64')})
 const end = at => ({at, board: 'b', event: 'end'})
 
 const timelineOf = async lines => Timeline.of(await readLesson(fileOf([begin, ...lines])))
 /** What is seen after so many events. */
 function seen(scene, timeline, count) {
   scene.show(count, timeline.events[count - 1].at)
-  const {records, live} = scene
+  const {records, live, lasers} = scene
+  const {at: now} = timeline.events[count - 1]
   const lines = [...live.strokes].map(([id, {parts}]) => [id, parts.map(({first, xy}) => [first, ...xy])])
   const cursors = [...live.cursors].map(([key, {x, y}]) => [key, x, y])
   return {
     elements: records.ordered.map(({id, box}) => [id, ...box]), title: records.title, lines: lines.sort(), cursors: cursors.sort(),
+    trails: lasers.trails.filter(({at}) => now - at < trailMs).map(({user, xy, at}) => [user, at, ...xy]),
   }
 }
 const idsAt = (scene, timeline, count) => seen(scene, timeline, count).elements.map(([id]) => id)
@@ -56,6 +62,8 @@ const faults = [
   ['replay.wrong', {...end(1), more: 1}], ['replay.json', '{'], ['replay.json', '{"at":1,"at":1}'],
   ['replay.wrong', {...record(1, 'k'), text: 5}],
   ['replay.wrong', {...record(1, 'k'), base64: 'AA=='}], ['replay.wrong', {...record(1, 'k'), text: undefined, base64: 'A'}],
+  ['replay.wrong', {...record(1, 'k'), text: undefined, base64: 'AB=='}], ['replay.wrong', {...record(1, 'k'), text: undefined, base64: ''}],
+  ['replay.payload', {...record(1, 'k'), text: undefined, base64: 'AAAA'.repeat(2_796_203)}],
   ['replay.payload', {...record(1, 'k'), text: 'x'.repeat(8_388_603)}],
 ]
 for (const [word, ...lines] of faults) {
@@ -84,6 +92,17 @@ test('a recording that was cut off anywhere is played up to there', async () => 
     assert.ok(!isWhole && events.length < 4)
   }
   assert.ok((await readLesson(file.subarray(0, -1))).isWhole)
+})
+
+test('what stands as base64 is played like text, and what is no text draws nothing', async () => {
+  const lines = [record(1, 'a'), packet(2, 's', 0), message(3, 'text', textOf('t')), laser(4, 7)]
+  const [text, bytes] = [await timelineOf([...lines, end(5)]), await timelineOf([...lines.map(asBytes), end(5)])]
+  const shown = timeline => seen(sceneOf(timeline), timeline, 5)
+  assert.deepEqual(shown(bytes), shown(text))
+  assert.equal(shown(bytes).elements.length, 2)
+  const others = ['AQID', '/w==', Buffer.from('\ufeff' + strokeText('a')).toString('base64')]
+  const none = await timelineOf([...others.map((base64, at) => ({...record(1, `k${at}`), text: undefined, base64})), end(2)])
+  assert.deepEqual(idsAt(sceneOf(none), none, 4), [])
 })
 
 test('files over the bounds are refused with limit and size', async () => {
@@ -152,6 +171,41 @@ test('lines and cursors of several people are live until they are finished, gone
   assert.deepEqual(seen(scene, timeline, 3).lines, [['s', [[0, 0, 0, 5, 5, 2, 0, 7, 5]]]])
 })
 
+test('a laser is played as one: its trail lasts its time, whoever leaves, and is there again when somebody goes back', async () => {
+  const others = Array.from({length: checkpointEvents - 4}, (_, at) => record(at, `k${at % 9}`))
+  const begins = 5_000
+  // The checkpoint comes right behind the third: the laser's device has left, and its trail is still seen.
+  const timeline = await timelineOf([...others, laser(begins, 100), laser(begins + 50, 110),
+    {at: begins + 60, board: 'b', by: 'ben', device: 'd1', event: 'left', topic: 'cursors'},
+    ...Array.from({length: 2_000}, (_, at) => record(begins + 100 + at * 10, `k${at % 9}`)), end(60_000)])
+  assert.ok(timeline.checkpoints.some(({count, lasers}) => count === checkpointEvents && lasers.length === 2))
+  const scene = sceneOf(timeline)
+  const trailsAt = now => {
+    scene.show(timeline.events.filter(({at}) => at <= now).length, now)
+    const widths = []
+    const context = {beginPath() {}, moveTo() {}, lineTo() {}, stroke() { widths.push(this.lineWidth) }}
+    scene.lasers.draw(context, 1, now)
+    return widths.length
+  }
+  const moments = [begins - 1, begins, begins + 50, begins + 60, begins + trailMs, begins + 50 + trailMs, 60_000]
+  const wanted = [0, 1, 2, 2, 1, 0, 0]
+  assert.deepEqual(moments.map(trailsAt), wanted)
+  assert.deepEqual(moments.toReversed().map(trailsAt), wanted.toReversed())
+  assert.deepEqual([begins + trailMs - 1, 60_000, begins + 55, 0, begins + 120].map(trailsAt), [2, 0, 2, 0, 2])
+  const from = laser(begins, 100)
+  assert.deepEqual(scene.lasers.trails[0], {user: 'ben', xy: [100, 0, 110, 10], at: from.at})
+})
+
+test('a moment within a long pause that somebody goes back to shows what was live then', async () => {
+  const timeline = await timelineOf([cursor(1_000, 50), packet(1_001, 's', 0), end(90_000)])
+  const scene = sceneOf(timeline)
+  const liveAt = now => {
+    scene.show(3, now)
+    return [scene.live.strokes.size, scene.live.cursors.size]
+  }
+  assert.deepEqual([2_000, 20_000, 60_000, 20_000, 2_000].map(liveAt), [[1, 1], [1, 0], [0, 0], [1, 0], [1, 1]])
+})
+
 test('what was missed is told for a while, paper is the one of the moment', async () => {
   const timeline = await timelineOf([{at: 1_000, board: 'b', event: 'missed', what: 'messages'}, {at: 1_500, board: 'b', event: 'broken'},
     {at: 2_000, board: 'b', event: 'paper', paper: 'ruled'}, {at: 2_500, board: 'b', event: 'paper'}, end(2_600)])
@@ -185,7 +239,7 @@ function hour(seed, count = lessonEvents) {
       open.delete(by)
       keys.push(id)
       lines.push(record(at, id))
-    } else if (roll < 900) lines.push(cursor(at, index, `u${by}`, `d${by}`))
+    } else if (roll < 900) lines.push((roll < 875 ? laser : cursor)(at, index, `u${by}`, `d${by}`))
     else if (roll < 985 || keys.length === 0) lines.push(record(at, keys[dice.below(keys.length)] ?? 'k0'))
     else if (roll < 999) lines.push(remove(at, keys.splice(dice.below(keys.length), 1)[0]))
     else if (dice.below(10) === 0) {
@@ -266,5 +320,6 @@ test('a board is shown in the relay’s order, at the times it was written', asy
       [[0, 'begin'], [0, 'a'], [4_000, 'b'], [4_000, 'c'], [4_000, 'd'], [4_000, 'end']])
   const timeline = await Timeline.of(lesson)
   assert.deepEqual(idsAt(sceneOf(timeline), timeline, 3), ['a', 'b'])
-  assert.equal((await Timeline.of(standingLesson('b', [], 7))).duration, 0)
+  const empty = await Timeline.of(standingLesson('b', [], 'squared', 7))
+  assert.deepEqual([empty.duration, empty.paperAt(empty.countAt(0))], [0, 'squared'])
 })

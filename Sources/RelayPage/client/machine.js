@@ -176,7 +176,7 @@ export class ClientMachine {
 
   // MARK: What happens to the link
 
-  /** @param {Pending} [pending] settled at the next login, or with why the next attempt is none; the client goes on trying */
+  /** @param {Pending} [pending] settled at the next login, or when the next attempt fails, with its error; the client goes on trying */
   connect(pending, now) {
     if (this.state === 'closed') return pending?.settle({error: clientClosed()})
     if (this.state === 'live') return pending?.settle({})

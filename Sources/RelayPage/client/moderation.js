@@ -13,7 +13,7 @@ function checkedReason(reason) {
 }
 
 /**
- * What a moderator decides about others, who may draw, where, and who may come in, and sees of the relay. [AC10–AC20]
+ * A moderator's calls: rights, bans and keys of others, modes of channels, and the state of the relay. [AC10–AC20]
  *
  * Everything here wants the role moderator (`notPermitted`), and takes `CallOptions` beside its own. What is decided holds at once, and
  * is logged by the relay with this client's user id. What is to hold over restarts is durable when it returns; on a relay that cannot
@@ -65,7 +65,7 @@ export class Moderation {
   }
 
   /**
-   * Ends the session of a user, who may come in again, but whose client does not by itself.
+   * Ends the sessions of a user. The user may log in again; the user's client does not do so by itself.
    *
    * @param {{of: string, reason?: string}} options `reason`: told the user, at most 256 bytes
    * @throws {RelayError} `userOffline` without a session, `tooLarge`

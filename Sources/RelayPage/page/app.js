@@ -5,6 +5,7 @@ import {arrive, claimDevice, isKnownTab, isOutdated, keep, linkTo, open, ownUser
 import {loadKinds} from './kinds/index.js'
 import {Live} from './live.js'
 import {titleOf} from './names.js'
+import {beginAll, once} from './once.js'
 import {PenMode} from './pen-mode.js'
 import {Records} from './records.js'
 import {keepHand, keepView, keptHand, keptView} from './remembered.js'
@@ -24,15 +25,10 @@ const widths = {fine: 200, medium: 350, bold: 700, broad: 1_400}
 const textSizes = {200: 1_800, 350: 2_600, 700: 4_200, 1400: 7_200}
 const style = {color: '1B1B1B', width: 350, paper: 'FFE680'}
 
-let looks
 /** The style of what comes late. */
-const restOfLooks = () => looks ??= new Promise((resolve, reject) => document.head.append(make('link', {
-  rel: 'stylesheet', href: '/page/late.css', onload: resolve,
-  onerror() {
-    looks = undefined
-    reject(new Error('no style'))
-  },
-})))
+const restOfLooks = once(() => new Promise((resolve, reject) => document.head.append(make('link', {
+  rel: 'stylesheet', href: '/page/late.css', onload: resolve, onerror: () => reject(new Error('no style')),
+}))))
 /** What the first drawing does without. It comes behind it, so that it is there without a relay, or when it is wanted before. */
 const withWords = load => async () => (await Promise.all([load(), restOfWords(), restOfLooks()]))[0]
 const late = {
@@ -65,10 +61,8 @@ const canvas = new Canvas({
     tell()
   },
   moved: () => queueMicrotask(() => {
-    const {x, y, scale} = canvas.view
-    const step = 24 * scale * 2 ** Math.max(0, Math.ceil(Math.log2(0.6 / scale)))
-    Object.assign(canvas.stage.style, {backgroundSize: `${step}px ${step}px`, backgroundPosition: `${-x * scale}px ${-y * scale}px`})
-    $('zoom-level').textContent = `${Math.round(scale * 100)} %`
+    canvas.layPaper()
+    $('zoom-level').textContent = `${Math.round(canvas.view.scale * 100)} %`
     tools?.writing?.lay()
     together?.moved()
   }),
@@ -89,7 +83,8 @@ let together
 
 const title = () => session?.title?.value || titleOf(board)
 const svg = async () => (await late.svg()).svgDocument(records.ordered, records.title)
-const print = async () => (await late.svg()).print(records.ordered, records.title)
+const paper = () => session?.paper?.value ?? 'dotted'
+const print = async () => (await late.svg()).print(records.ordered, records.title, paper())
 
 /** What the document says of itself, for styles and for tests. */
 function tell() {
@@ -154,7 +149,8 @@ function changed(what) {
     isFitted = true
     comeLater()
   }
-  if (what === 'title' || what === 'access') showTitle()
+  if (what === 'metadata' || what === 'access') showTitle()
+  $('stage').dataset.paper = paper()
   together?.catchUp()
   const {progress, standing, mayDraw, mayClear, mayModerate} = session
   $('progress').hidden = progress === undefined
@@ -163,7 +159,7 @@ function changed(what) {
   $('reading').hidden = !standing
   $('reading').textContent = standing ? say(standing) : ''
   $('reading').classList.toggle('above', mayDraw)
-  panels?.show({mayClear, mayModerate})
+  panels?.show({mayDraw, mayClear, mayModerate, paper: paper()})
   $('undo').disabled = undo.done.length === 0
   $('redo').disabled = undo.undone.length === 0
   showLink()
@@ -192,8 +188,10 @@ function turn(writes) {
 const failed = async error => session?.state === 'closed' || toast((await late.explain()).explain(error))
 
 const beginEditing = async () => {
-  editing ??= (await late.editing()).beginEditing({hands: tools, choose, style: styleOf, undo: $('undo').onclick})
+  editing ??= (await late.editing()).beginEditing({hands: tools, choose, style: styleOf, tellWho, undo: $('undo').onclick})
 }
+
+const tellWho = () => showPeople().then(() => together.tellWho(tools.chosen), noModule)
 
 async function restoreSteps() {
   steps = await late.undo()
@@ -222,14 +220,6 @@ const showPeople = async () => {
   showPeople(session.members, session.user, session.mayClear, session.mayModerate && ((user, name) => host?.manage(user, name)), together)
 }
 
-/** Done once; when it has failed, again at the next call. */
-const once = run => {
-  let done
-  return () => done ??= run().catch(error => {
-    done = undefined
-    throw error
-  })
-}
 const greet = async () => isBack && toast(say('entry.here', {name: session.name}), say('entry.startFresh'), leave)
 const beginnings = [async () => (await restOfWords(), greet()), () => beginEditing(), () => restoreSteps(), () => showPanels(),
   ...['text', 'image', 'laser'].map(tool => async () => (await loadTool(tool)).listen({hands: tools, live}))].map(once)
@@ -238,7 +228,7 @@ const beginnings = [async () => (await restOfWords(), greet()), () => beginEditi
 function comeLater() {
   if (performance.getEntriesByName('whiteboard-read').length === 0) performance.mark('whiteboard-read')
   // What does not come now is asked for again when the link is back, or when it is wanted.
-  for (const begin of [...beginnings, showHost, showPeople, ...Object.values(late)]) begin().catch(() => {})
+  beginAll([...beginnings, showHost, showPeople, ...Object.values(late)])
 }
 
 // MARK: Tools, and what the buttons do
@@ -287,12 +277,13 @@ async function showPanels() {
   const replays = replayRows({session, records, title})
   panels = new Panels({
     colors, widths, restyle, translate, style, hands: tools,
-    title, setTitle: text => session.setTitle(text).catch(failed).finally(showTitle),
+    title, setTitle: text => session.setItem('title', text).catch(failed).finally(showTitle),
+    setPaper: name => session.setItem('paper', name).catch(failed).finally(changed),
     menu: {
       paste: async () => (await beginEditing(), editing.pasteKept()),
       'new-board': async () => location.hash = `/b/${(await late.names()).boardName()}`,
       ...session.credential?.key ? {'type-code': typeCode} : {},
-      'export-png': async () => (await late.png()).savePNG(records.ordered, `${title()}.png`),
+      'export-png': async () => (await late.png()).savePNG(records.ordered, `${title()}.png`, paper()),
       'export-svg': async () => (await late.svg()).saveSVG(records.ordered, records.title, `${title()}.svg`),
       print, ...replays, 'zoom-fit': () => canvas.fit(), clear: ending('clear'), 'end-board': ending('endBoard'), leave,
     },
@@ -308,7 +299,7 @@ async function translate(language) {
   await restOfWords()
   keepLanguage(language)
   label(document.body)
-  changed('title')
+  changed('metadata')
   changed('people')
 }
 
@@ -340,7 +331,7 @@ function keyDown(event) {
   const plain = {
     '+': $('zoom-in').onclick, '=': $('zoom-in').onclick, '-': $('zoom-out').onclick, 0: $('zoom-level').onclick, f: () => canvas.fit(),
         i: invite, '[': () => step(-1), ']': () => step(1),
-    w: () => together?.tellWho(tools.chosen),
+    w: tellWho,
     delete: () => tools.removeChosen(), backspace: () => tools.removeChosen(), escape: () => tools.choose([]),
     ' ': target.tagName === 'BUTTON' ? undefined : () => pan(true),
   }

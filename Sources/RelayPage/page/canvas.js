@@ -11,6 +11,9 @@ const handScaleMin = 0.05
 /** A newcomer sees all of a board that need not be smaller than this, else a part of it. */
 const homeScaleMin = 0.1
 
+/** From a dot of the paper, or a line, to the next, in px of the board. The smaller the board is shown, the more are left out. */
+export const paperStep = scale => 24 * 2 ** Math.max(0, Math.ceil(Math.log2(0.6 / scale)))
+
 export class Canvas {
   /** What of the board lies in the window's upper left corner, in px of the board, and how large it is shown. */
   #view = {x: 0, y: 0, scale: 1}
@@ -114,6 +117,14 @@ export class Canvas {
   place(context) {
     const {left, top, zoom} = this.origin
     context.setTransform(zoom, 0, 0, zoom, -left, -top)
+  }
+
+  /** Lays the paper under the drawing: from where on, and how far apart, its look (board.css, late.css) repeats dots or lines. */
+  layPaper() {
+    const {left, top, zoom} = this.origin
+    const step = paperStep(zoom / this.ratio) * zoom
+    const px = {left: -left % (2 * step), top: -top % (2 * step), step}
+    for (const [name, length] of Object.entries(px)) this.stage.style.setProperty(`--${name}`, `${length / this.ratio}px`)
   }
 
   /** A place of the window as one of the board, in px. */

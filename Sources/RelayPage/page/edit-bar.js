@@ -13,14 +13,15 @@ const icons = {
   toBack: 'M4.5 4.5h7v7h-7zM12.5 12.5h7v7h-7zM15 4.5h4.5V9M4.5 15v4.5H9',
   protect: 'M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3',
   unlock: 'M6 11h12v9H6zM8.5 11V7a3.5 3.5 0 0 1 6.8-1',
+  who: 'M12 4.5a3.5 3.5 0 0 1 0 7a3.5 3.5 0 0 1 0-7zM4.5 19.5c.8-3.6 3.8-5.4 7.5-5.4s6.7 1.8 7.5 5.4',
   remove: 'M5 7h14M9.5 7V4.5h5V7M7 7l.8 12.5h8.4L17 7M10.3 10.5v6M13.7 10.5v6',
 }
 const keys = {duplicate: 'Ctrl+D', copy: 'Ctrl+C', toFront: 'Shift+PageUp', toBack: 'Shift+PageDown', protect: 'Ctrl+Shift+L',
-  unlock: 'Ctrl+Shift+L', remove: 'Delete'}
+  unlock: 'Ctrl+Shift+L', who: 'W', remove: 'Delete'}
 /** The bar lies so far from what is chosen, and leaves so much at the window's upper and lower edge to the others, in px. */
 const [gapPx, abovePx, belowPx] = [20, 72, 88]
 
-/** @param {{hands, choose, style, undo: () => void}} parts */
+/** @param {{hands, choose, style, undo: () => void, tellWho: () => void}} parts */
 export function beginEditing(parts) {
   const {hands} = parts
   const editing = new Editing({...parts, storage: open('localStorage'), lift})
@@ -41,7 +42,8 @@ export function beginEditing(parts) {
 
 function makeBar(editing) {
   const button = name => {
-    const runs = {copy: () => document.execCommand('copy'), remove: () => editing.hands.removeChosen(), unlock: () => editing.protect()}
+    const runs = {copy: () => document.execCommand('copy'), remove: () => editing.hands.removeChosen(), unlock: () => editing.protect(),
+      who: editing.tellWho}
     const element = make('button', {id: `edit-${name}`, onclick: runs[name] ?? (() => editing[name]())}, icon(icons[name]))
     const word = `edit.${name}`
     Object.assign(element.dataset, {label: word, title: word, key: keys[name]})
@@ -49,7 +51,7 @@ function makeBar(editing) {
   }
   const bar = make('div', {id: 'edit-bar', className: 'bar', role: 'toolbar', hidden: true}, ...Object.keys(icons).map(button))
   bar.dataset.label = 'edit'
-  Object.assign(bar.style, {left: 0, top: 0, zIndex: 1})
+  Object.assign(bar.style, {left: 0, top: 0, zIndex: 1, flexWrap: 'wrap', boxSizing: 'border-box', maxWidth: 'calc(100vw - 1rem)'})
   document.getElementById('dock').before(bar)
   label(bar)
   return bar
@@ -60,7 +62,8 @@ function showBar(bar, {hands, chosen, locked}) {
   const isShown = hands.gestures.size === 0 && chosen.length + locked.length > 0
   bar.hidden = !isShown
   if (!isShown) return
-  for (const button of bar.children) button.hidden = (button.id === 'edit-unlock') !== (locked.length > 0)
+  const isOffered = id => id === 'edit-who' || (id === 'edit-unlock') === (locked.length > 0)
+  for (const button of bar.children) button.hidden = !isOffered(button.id)
   const [left, top, right, bottom] = boxOfChosen(hands)
   const [from, to] = [hands.canvas.toScreen(left, top), hands.canvas.toScreen(right, bottom)]
   const {offsetWidth: width, offsetHeight: height} = bar

@@ -1,4 +1,4 @@
-// All tools of a group above their button: a menu, of which one is chosen by a press, or by arrow keys and Enter.
+// A menu of a group's tools, above the group's button. A press, or arrow keys and Enter, choose one of them.
 import {tools} from './tools/index.js'
 import {icon, make} from './ui.js'
 import {label} from './words/index.js'

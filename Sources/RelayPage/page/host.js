@@ -38,7 +38,7 @@ export class Host {
     }
   }
 
-  /** Asks what is to become of a person. */
+  /** Asks the host what to do about a person. */
   async manage(user, name) {
     const {session} = this
     const role = (role, done) => () => this.decide(moderation => moderation.setRole(role, {of: user}), done)

@@ -5,15 +5,15 @@ import {tint} from './names.js'
 /** After so long a trail is gone. It may have been on its way for a while. */
 export const trailMs = 1_200
 const widthPx = 7
-const trailsMax = 1_000
+export const trailsMax = 1_000
 
 export class Lasers {
   /** `{user, xy, at}`, the oldest first: each lasts by itself, and begins where the one before it has ended. */
   trails = []
 
-  /** @param {{refresh: () => void, view: {scale: number}}} canvas */
-  constructor(canvas) {
-    this.canvas = canvas
+  /** @param {() => void} changed there is something to draw */
+  constructor(changed = () => {}) {
+    this.changed = changed
   }
 
   /** @param {string} user whose colour it has @param {number[]} points as a packet has them */
@@ -22,26 +22,27 @@ export class Lasers {
     if (!xy) return
     this.trails.push({user, xy, at})
     if (this.trails.length > trailsMax) this.trails.shift()
-    this.canvas.refresh()
+    this.changed()
   }
 
-  draw(context, now = performance.now()) {
+  /** At so large a scale. */
+  draw(context, scale, now = performance.now()) {
     this.trails = this.trails.filter(({at}) => now - at < trailMs)
     for (const {user, xy, at} of this.trails) {
       const left = 1 - (now - at) / trailMs
       context.strokeStyle = tint(user)
-      context.lineWidth = widthPx * left / this.canvas.view.scale
+      context.lineWidth = widthPx * left / scale
       context.beginPath()
       context.moveTo(xy[0] / 100, xy[1] / 100)
       // A single place is a dot.
       for (let index = 0; index < xy.length; index += 2) context.lineTo(xy[index] / 100, xy[index + 1] / 100)
       context.stroke()
     }
-    if (this.trails.length) this.canvas.refresh()
+    if (this.trails.length) this.changed()
   }
 }
 
-/** Absolute ones, of the first place and differences; `undefined` if they are none. */
+/** Absolute places from a first place and differences; `undefined` if `points` breaks a rule. */
 function placesOf(points) {
   if (!Array.isArray(points) || points.length < 2 || points.length % 2) return undefined
   const xy = []

@@ -46,7 +46,7 @@ export class Live {
       this.bound(key)
     }
     if (view) this.viewed?.(publisher, view)
-    if (laser) this.shone?.(publisher, laser)
+    if (laser) this.shone?.(publisher, laser, at)
     if (x !== undefined) this.cursors.set(key, {user: publisher, x, y, at})
     else if (topic === 'cursors') this.cursors.delete(key)
     this.changed()
@@ -82,7 +82,8 @@ export class Live {
   }
 }
 
-function readCursor(payload) {
+/** What a packet on topic `cursors` says. */
+export function readCursor(payload) {
   try {
     const {x, y, view, laser} = JSON.parse(payload)
     return Number.isSafeInteger(x) && Number.isSafeInteger(y) ? {x, y, view, laser} : {view}

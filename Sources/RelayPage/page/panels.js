@@ -38,6 +38,9 @@ const words = {
 /** Colours of sticky notes, light enough for every ink, by the second half of their words. */
 const papers = {yellow: 'FFE680', orange: 'FFC78A', pink: 'FFB8D2', green: 'B0E8AB', blue: 'A6D6FF', violet: 'D2BEFF'}
 
+/** The board's own. */
+const boardPapers = {dotted: 'board.dotted', squared: 'board.squared', ruled: 'board.ruled', blank: 'board.blank'}
+
 const looks = new CSSStyleSheet()
 looks.replaceSync(`
 #papers{display:grid;grid-template-columns:repeat(3,auto);justify-content:space-around;margin-top:.375rem;padding-top:.375rem;
@@ -57,12 +60,13 @@ export class Panels {
   /**
    * @param {{colors, widths, restyle: (change: object) => void, menu: Record<string, () => void>, people: Record<string, () => void>,
    *   translate: (language: string) => Promise<void>, style: {paper: string}, hands: object, title: () => string,
-   *   setTitle: (text: string) => void}} parts `menu`, `people`: what rows do, by their ids
+   *   setTitle: (text: string) => void, setPaper: (name: string) => Promise<void>}} parts `menu`, `people`: what rows do, by their ids
    */
-  constructor({colors, widths, restyle, menu, people, translate, style, hands, title, setTitle}) {
+  constructor({colors, widths, restyle, menu, people, translate, style, hands, title, setTitle, setPaper}) {
     const close = open([['people', 'people-panel'], ['more', 'menu'], ['style', 'style-panel']])
     const row = ([id, run]) => worded('button', {id, className: 'row', onclick: () => (close(), run())}, {text: words[id]})
     $('menu').append(...Object.entries(menu).map(row))
+    $('clear').before(this.#paperRow(setPaper, close))
     $('leave').before(this.#languageRow(translate, close))
     $('people-panel').append(...Object.entries(people).map(row))
     const group = (id, word, ...buttons) => {
@@ -107,8 +111,16 @@ export class Panels {
     return make('label', {className: 'row'}, worded('span', {}, {text: 'menu.language'}), select)
   }
 
-  /** What somebody may. */
-  show({mayClear, mayModerate}) {
+  #paperRow(setPaper, close) {
+    const options = Object.entries(boardPapers).map(([value, text]) => worded('option', {value}, {text}))
+    const select = make('select', {id: 'paper', onchange: () => setPaper(select.value).then(close)}, ...options)
+    return make('label', {className: 'row'}, worded('span', {}, {text: 'menu.paper'}), select)
+  }
+
+  /** What somebody may, and the board's paper. */
+  show({mayDraw, mayClear, mayModerate, paper}) {
+    $('paper').parentElement.hidden = !mayDraw
+    $('paper').value = Object.hasOwn(boardPapers, paper) ? paper : 'dotted'
     $('clear').hidden = !mayClear
     $('end-board').hidden = !mayModerate
   }

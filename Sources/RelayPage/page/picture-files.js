@@ -14,7 +14,7 @@ export class NoPicture extends Error {
   }
 }
 
-/** Pictures that are none of the three kinds, by what they are called. */
+/** The word for a file of another kind, by its first bytes. */
 function otherKind(head) {
   if (has(head, '%PDF-', 0)) return 'pdf'
   if (has(head, 'ftyp', 4)) return /hei|hev|mif1|msf1/.test(String.fromCharCode(...head.subarray(8, 24))) ? 'heic' : 'film'

@@ -1,4 +1,4 @@
-// What shape somebody meant who has drawn it by hand and held still at its end. What is none of them for certain stays as it is drawn.
+// Finds the shape that a line drawn by hand is meant to be, when the pen holds still at the line's end. In doubt the line stays as it is.
 import {boxAround} from './boxes.js'
 import {pointsOf} from './shapes.js'
 

@@ -87,7 +87,7 @@ export class Records {
   isOwn(change) {
     return this.ownOf(change.key).includes(change)
   }
-  /** All of them; there are none then. */
+  /** Removes and returns all own changes. */
   takeOwn() {
     this.#ownByKey.clear()
     return this.own.splice(0)

@@ -177,8 +177,8 @@ export class Session {
       if (kind === 'left') publishers.filter(({topic}) => topic === 'points').forEach(({user, device}) => live.left(user, device))
     })
     on('metadata', ({items}) => {
-      this.title = items.get('title')
-      this.changed('title')
+      Object.assign(this, {title: items.get('title'), paper: items.get('paper')})
+      this.changed('metadata')
     })
     on('channelMode', ({mode, isOn}) => {
       this[mode === 'frozen' ? 'isFrozen' : 'isOpen'] = isOn
@@ -395,7 +395,7 @@ export class Session {
     for (const packet of writePackets(stroke, from)) this.packet('points', packet)
     return stroke.xy.length / 2
   }
-  /** A line that was begun and is none: what others were shown of it goes. */
+  /** Removes from others' screens the points of a line that was given up. */
   takeBack(id) {
     try {
       this.channel.board.remove(id)
@@ -435,8 +435,9 @@ export class Session {
     this.channel.send(JSON.stringify({v: 1, ...said}), {customType, storeInHistory: false}).accepted.catch(error => this.failed(error))
   }
 
-  async setTitle(text) {
-    await this.channel.metadata.set({title: text}, {revisions: {title: this.title?.revision ?? 0}})
+  /** `title` or `paper`, unless somebody else was faster. */
+  async setItem(name, value) {
+    await this.channel.metadata.set({[name]: value}, {revisions: {[name]: this[name]?.revision ?? 0}})
   }
   async clear() {
     await this.channel.board.clear()

@@ -29,7 +29,7 @@ const makers = {
 /** @param {number[]} from where a line begins, or one corner of a box @param {number[]} to @returns {number[][]} */
 export const pointsOf = (shape, from, to, width) => makers[shape](from.map(whole), to.map(whole), width).map(place => place.map(whole))
 
-/** The shape that has come out of another one, whose points were scaled; `undefined`: it is none. */
+/** The points of a shape after its points were scaled; `undefined` if the scaled points already are the shape. */
 export function shapeIn(shape, places, width) {
   if (shape === 'arrow') return pointsOf(shape, places[0], places[1], width)
   if (shape === 'ellipse') return pointsOf(shape, [places[32][0], places[48][1]], [places[0][0], places[16][1]], width)

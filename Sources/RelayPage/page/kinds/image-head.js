@@ -38,5 +38,5 @@ const sizes = {'image/png': png, 'image/jpeg': jpeg, 'image/webp': webp}
 /** @returns {[number, number]|undefined} width and height; `undefined`: it is of another type, or its head tells no size */
 export const sizeOf = (file, type) => Object.hasOwn(sizes, type) ? sizes[type](file) : undefined
 
-/** @returns {string|undefined} of which of the three types a file is */
+/** @returns {string|undefined} the file's type; `undefined` if it is no PNG, JPEG or WebP */
 export const typeOf = file => Object.keys(sizes).find(type => sizeOf(file, type))

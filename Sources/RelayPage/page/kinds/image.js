@@ -1,4 +1,5 @@
 // Images: pictures of PNG, JPEG or WebP, each in a rectangle of its own.
+import {bytesOf} from '../base64.js'
 import {isPlace, isWithin, readHead} from '../format.js'
 import {Pictures} from '../pictures.js'
 import {sizeOf} from './image-head.js'
@@ -6,16 +7,6 @@ import {looks} from './index.js'
 
 export const imageBytesMax = 1_048_576
 export const imagePixelsMax = 2_048
-
-/** @returns {Uint8Array|undefined} `undefined`: it is no base64 as the format has it */
-function bytesOf(data) {
-  if (typeof data !== 'string' || data.length % 4 || data.length > imageBytesMax * 4 / 3 + 4) return undefined
-  if (!/^[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?$/.test(data)) return undefined
-  const letters = atob(data)
-  const bytes = new Uint8Array(letters.length)
-  for (let at = 0; at < bytes.length; at++) bytes[at] = letters.charCodeAt(at)
-  return bytes
-}
 
 function read(object) {
   const {x, y, width, height, type, pixelWidth, pixelHeight, data, locked = null} = object
@@ -25,7 +16,7 @@ function read(object) {
   if (!head || ![x, y].every(isPlace) || ![width, height].every(isSide) || ![pixelWidth, pixelHeight].every(isPixels)
     || (locked !== null && typeof locked !== 'boolean')) return undefined
   // A small file cannot open as a huge picture.
-  const bytes = bytesOf(data)
+  const bytes = typeof data === 'string' && data.length <= imageBytesMax * 4 / 3 + 4 ? bytesOf(data) : undefined
   const size = bytes && isWithin(bytes.length, 1, imageBytesMax) && sizeOf(bytes, type)
   if (!size || size[0] !== pixelWidth || size[1] !== pixelHeight) return undefined
   const {id, z} = head

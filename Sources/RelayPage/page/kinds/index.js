@@ -1,6 +1,7 @@
 // The table of kinds: what a record of a type says, and what is done with what it draws. A kind is a module of this folder; here is
 // all that others know of it. A record of a type that is not in the table is left as it is.
 import {isText, parse} from '../format.js'
+import {once} from '../once.js'
 import {stroke} from './stroke.js'
 
 /**
@@ -32,7 +33,10 @@ const kinds = {stroke, title}
 
 /** What the first drawing does without: modules that have their kind, or what edits need of it, under its type. */
 const late = {image: () => import('./image.js'), stroke: () => import('./stroke-edits.js'), text: () => import('./text.js')}
-const coming = {}
+const loads = Object.fromEntries(Object.entries(late).map(([type, load]) => [type, once(async () => {
+  const module = await load()
+  kinds[type] = {...kinds[type], ...module[type]}
+})]))
 
 /** All `views` are told what looks different by itself; `turn` is another one for each view. */
 export const looks = {views: new Set(), changed: element => looks.views.forEach(renew => renew(element)), turn: 0}
@@ -43,18 +47,15 @@ export const kindOf = type => Object.hasOwn(kinds, type) ? kinds[type] : undefin
 /** Whether records of a type are drawn as soon as their kind's module has come. */
 export const isToCome = type => Object.hasOwn(late, type) && !kindOf(type)
 
-/** Loads a kind's module, and asks again after a failure. @returns {Promise<void>} */
-export function loadKind(type) {
-  const use = module => { kinds[type] = {...kinds[type], ...module[type]} }
-  return coming[type] ??= late[type]().then(use).finally(() => delete coming[type])
-}
+/** Loads a kind's module. @returns {Promise<void>} */
+export const loadKind = type => loads[type]()
 
 /** Loads the modules of all kinds. */
 export const loadKinds = () => Promise.all(Object.keys(late).map(loadKind))
 /** The rest of what is drawn without it. */
 export const loadEdits = () => Promise.all(Object.keys(late).filter(kindOf).map(loadKind))
 
-/** What a record draws; `undefined`: nothing, as its type is none of these, or it breaks a rule. */
+/** What a record draws; `undefined` if no kind has its type, or if it breaks a rule. */
 export function readRecord(type, payload) {
   try {
     const object = parse(payload)

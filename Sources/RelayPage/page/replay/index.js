@@ -24,7 +24,7 @@ export function replayRows(parts) {
   }
   document.body.append(picker)
   takeDrops(playFile)
-  const playBoard = () => play(() => standingLesson(parts.session.board, shownRecords(parts.records)))
+  const playBoard = () => play(() => standingLesson(parts.session.board, shownRecords(parts.records), parts.session.paper?.value))
   return {'replay-board': playBoard, 'replay-file': () => picker.click()}
 }
 

@@ -1,5 +1,6 @@
 // Recorded lessons, as docs/board-format.md has them: a file becomes a list of events, and so does what stands on a board.
 import {checkedName, readJSON} from '../../relay-client.js'
+import {bytesOf} from '../base64.js'
 
 /** What this page plays at most; all of it is held in memory. */
 export const fileBytesMax = 64 * 2 ** 20
@@ -7,6 +8,7 @@ export const linesMax = 500_000
 const payloadBytesMax = 8_388_608
 const linesAtOnce = 2_000
 const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true})
 
 /** Why a recording is not played: a word with its values, and the line, where one is at fault. */
 export class LessonFault extends Error {
@@ -40,15 +42,19 @@ class Fields {
       throw error instanceof LessonFault ? error : new LessonFault('replay.wrong', {field: 'key'})
     }
   }
-  /** Text; of what is no text the page draws nothing. */
+  /** A payload as text. A page draws nothing of other bytes: they are `undefined`. */
   payload(customType = '') {
     const [text, base64] = [this.string('text', false), this.string('base64', false)]
     if (text === undefined && base64 === undefined) throw new LessonFault('replay.missing', {field: 'text'})
-    const isBase64 = base64 === undefined || /^(?:[\w+/]{4})*(?:[\w+/]{2}==|[\w+/]{3}=)?$/.test(base64) && !base64.includes('_')
-    if (!isBase64 || (text !== undefined && base64 !== undefined)) throw new LessonFault('replay.wrong', {field: 'base64'})
-    const bytes = encoder.encode(customType).length + (text === undefined ? base64.length * 3 / 4 : encoder.encode(text).length)
+    const payload = base64 === undefined ? encoder.encode(text) : bytesOf(base64)
+    if (!payload || (text !== undefined && base64 !== undefined)) throw new LessonFault('replay.wrong', {field: 'base64'})
+    const bytes = encoder.encode(customType).length + payload.length
     if (bytes > payloadBytesMax) throw new LessonFault('replay.payload', {limit: payloadBytesMax, actual: bytes})
-    return text
+    try {
+      return text ?? decoder.decode(payload)
+    } catch {
+      return undefined
+    }
   }
 }
 
@@ -61,7 +67,7 @@ const readers = {
   record: fields => {
     const [key, customType] = [fields.key(), fields.string('customType', false)]
     const payload = fields.payload(customType)
-    if (payload === '' || fields.object.base64 === '') throw new LessonFault('replay.wrong', {field: 'text'})
+    if (payload === '') throw new LessonFault('replay.wrong', {field: 'text'})
     return {by: fields.string('by'), key, customType, payload}
   },
   remove: fields => ({by: fields.string('by'), key: fields.key()}),
@@ -161,12 +167,12 @@ export function mustFit(bytes) {
   if (bytes > fileBytesMax) throw new LessonFault('replay.large', {limit: fileBytesMax, actual: bytes})
 }
 
-/** What stands on a board now, in the order and at the times it was last written. @param {object[]} records as `Records` shows them */
-export function standingLesson(board, records, now = Date.now()) {
+/** What stands on a board now, in the order and at the times it was last written. @param {object[]} records as `Records` shows them @param {string} [paper] the board's */
+export function standingLesson(board, records, paper, now = Date.now()) {
   const place = ({offset}) => offset ?? Infinity
   const sorted = [...records].sort((one, other) => place(one) - place(other) || 0)
   const time = sorted.find(({at}) => at !== undefined)?.at ?? now
-  const events = [{at: 0, kind: 'begin', time}]
+  const events = [{at: 0, kind: 'begin', time}, ...paper ? [{at: 0, kind: 'paper', paper}] : []]
   for (const {key, author, customType, payload, at = time} of sorted) {
     // Clocks are set anew at times, and what `undoClear` brought back has its old one: the order is the relay's.
     events.push({at: Math.max(events.at(-1).at, at - time), kind: 'record', by: author, key, customType, payload})

@@ -84,7 +84,7 @@ export class Player {
     const board = make('canvas', {role: 'img', ariaLabel: say('board.picture')})
     const live = make('canvas', {ariaHidden: true})
     this.cursors = make('div', {className: 'cursors', ariaHidden: true})
-    this.stage = make('div', {className: 'stage'}, board, live, this.cursors)
+    this.stage = make('div', {className: 'stage sheet'}, board, live, this.cursors)
     Object.assign(this, {board, live})
     const controls = make('div', {className: 'bar controls', role: 'group', ariaLabel: say('replay')}, this.play, this.slider, this.clock,
         this.speeds, this.pauses, button('close', 'replay.close', () => this.close()))
@@ -106,9 +106,7 @@ export class Player {
       stage, board, live, elements: () => this.scene.records.ordered,
       drawLive: context => this.#drawLive(context),
       moved: () => queueMicrotask(() => {
-        const {x, y, scale} = this.canvas.view
-        const step = 24 * scale * 2 ** Math.max(0, Math.ceil(Math.log2(0.6 / scale)))
-        Object.assign(stage.style, {backgroundSize: `${step}px ${step}px`, backgroundPosition: `${-x * scale}px ${-y * scale}px`})
+        this.canvas.layPaper()
       }),
     })
     this.canvas.resize()
@@ -116,9 +114,10 @@ export class Player {
 
   #drawLive(context) {
     if (!this.scene) return
-    this.scene.live.draw(context)
-    const now = performance.now()
     const recorded = this.timeline.recordedAt(this.moment)
+    this.scene.live.draw(context)
+    this.scene.lasers.draw(context, this.canvas.view.scale, recorded)
+    const now = performance.now()
     const cursors = new Map([...this.scene.live.cursors].map(([key, cursor]) => [key, {...cursor, at: now - (recorded - cursor.at)}]))
     showCursors(cursors, this.session.members, this.canvas, this.cursors)
   }

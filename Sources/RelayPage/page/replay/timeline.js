@@ -3,7 +3,8 @@
 import {parse} from '../format.js'
 import {kindOf, readRecord} from '../kinds/index.js'
 import {shifted} from '../kinds/edits.js'
-import {cursorAgeMaxMs, keyOf, Live, strokeAgeMaxMs} from '../live.js'
+import {Lasers, trailMs, trailsMax} from '../lasers.js'
+import {cursorAgeMaxMs, keyOf, Live, readCursor, strokeAgeMaxMs} from '../live.js'
 import {readPacket} from '../points.js'
 import {Records} from '../records.js'
 
@@ -28,8 +29,8 @@ function countTo(bound, length, at) {
 export class Timeline {
   /** Of each record that ever stood: `{key, event}`, or of one that was moved `{key, base, dx, dy}`. */
   versions = []
-  /** `{count, versions, packets}`: after so many events these stood, and these packets make what was live. */
-  checkpoints = [{count: 0, versions: new Uint32Array(0), packets: new Uint32Array(0)}]
+  /** `{count, versions, packets, lasers}`: after so many events these stood, and packets made what was live, and trails of lasers. */
+  checkpoints = [{count: 0, versions: new Uint32Array(0), packets: new Uint32Array(0), lasers: new Uint32Array(0)}]
   /** Numbers of events. */
   notices = []
   papers = []
@@ -69,19 +70,19 @@ export class Timeline {
     else if (kind === 'reset') this.#packets.clear()
     else if (kind === 'missed' || kind === 'broken') this.notices.push(index)
     else if (kind === 'paper') this.papers.push(index)
-    const {count, versions, packets} = this.checkpoints.at(-1)
+    const {count, versions, packets, lasers} = this.checkpoints.at(-1)
     const since = index + 1 - count
     // So long as the last one is large: each event adds at most one number, and all checkpoints have at most two for each event.
-    if (since < checkpointEvents || since < versions.length + packets.length) return
+    if (since < checkpointEvents || since < versions.length + packets.length + lasers.length) return
     this.#packets.age(at)
-    this.checkpoints.push({count: index + 1, versions: Uint32Array.from(this.#standing.values()), packets: this.#packets.all()})
+    this.checkpoints.push({count: index + 1, versions: Uint32Array.from(this.#standing.values()), ...this.#packets.all()})
   }
 
   #version(version) {
     return this.versions.push(version) - 1
   }
 
-  /** @param {[string, number|undefined][]} sets keys with their versions; `undefined`: there is none any more */
+  /** @param {[string, number|undefined][]} sets keys with their versions; `undefined` removes the key's record */
   #change(event, sets) {
     event.sets = sets
     for (const [key, version] of sets) {
@@ -198,12 +199,13 @@ const lastBelow = (count, numbers) => numbers[countTo(count - 1, numbers.length,
 class LivePackets {
   #lines = new Map()
   #cursors = new Map()
-  count = 0
+  /** They last by themselves, whoever leaves. */
+  #lasers = []
 
   add({payload, topic, by, device, at}, index) {
     const key = keyOf(by, device)
     const id = topic === 'points' && payload !== undefined ? readPacket(payload)?.id : undefined
-    if (!this.#cursors.has(key)) this.count++
+    if (topic === 'cursors' && payload?.includes('"laser"') && this.#lasers.push({index, at}) > trailsMax) this.#lasers.shift()
     this.#cursors.set(key, {index, at})
     if (id === undefined) return
     if (at - this.#lines.get(id)?.at > strokeAgeMaxMs) this.finished(id)
@@ -211,29 +213,30 @@ class LivePackets {
     line.packets.push(index)
     line.at = at
     this.#lines.set(id, line)
-    this.count++
   }
   finished(id) {
-    this.count -= this.#lines.get(id)?.packets.length ?? 0
     this.#lines.delete(id)
   }
   left(key) {
     for (const [id, line] of this.#lines) if (line.key === key) this.finished(id)
-    if (this.#cursors.delete(key)) this.count--
+    this.#cursors.delete(key)
   }
   age(now) {
     for (const [id, {at}] of this.#lines) if (now - at > strokeAgeMaxMs) this.finished(id)
-    for (const [key, {at}] of this.#cursors) if (now - at > cursorAgeMaxMs && this.#cursors.delete(key)) this.count--
+    for (const [key, {at}] of this.#cursors) if (now - at > cursorAgeMaxMs) this.#cursors.delete(key)
+    this.#lasers = this.#lasers.filter(({at}) => now - at < trailMs)
   }
   clear() {
     this.#lines.clear()
     this.#cursors.clear()
-    this.count = 0
   }
   /** Each once, in their order. */
   all() {
     const numbers = [...this.#lines.values()].flatMap(({packets}) => packets)
-    return Uint32Array.from(new Set([...numbers, ...[...this.#cursors.values()].map(({index}) => index)])).sort()
+    return {
+      packets: Uint32Array.from(new Set([...numbers, ...[...this.#cursors.values()].map(({index}) => index)])).sort(),
+      lasers: Uint32Array.from(this.#lasers, ({index}) => index),
+    }
   }
 }
 
@@ -242,6 +245,8 @@ export class Scene {
   /** Events that are shown; and how many records and packets were put, or taken away, for that. */
   count = 0
   work = 0
+  now = 0
+  lasers = new Lasers()
   #cached = new Map()
   #cachedBytes = 0
 
@@ -250,14 +255,18 @@ export class Scene {
     this.timeline = timeline
     this.records = new Records(changed)
     this.live = new Live(() => {})
+    this.live.shone = (...shone) => this.lasers.shine(...shone)
   }
 
   /** Shows the board after so many events, at `now` in ms of the recording. */
   show(count, now) {
     const {timeline, live, records} = this
     const checkpoint = timeline.checkpointBefore(count)
-    const restored = checkpoint.versions.length + checkpoint.packets.length + records.told.size + count - checkpoint.count
-    if (count < this.count || count - this.count > restored) this.#restore(checkpoint)
+    const {versions, packets, lasers} = checkpoint
+    const restored = versions.length + packets.length + lasers.length + records.told.size + count - checkpoint.count
+    // What is too old goes, and is there again before.
+    if (count < this.count || now < this.now || count - this.count > restored) this.#restore(checkpoint)
+    this.now = now
     while (this.count < count) this.#apply(timeline.events[this.count++])
     records.flush()
     live.drop(id => this.#isFinished(id))
@@ -268,7 +277,7 @@ export class Scene {
     return this.records.told.has(id) || this.records.elements.has(id)
   }
 
-  #restore({count, versions, packets}) {
+  #restore({count, versions, packets, lasers}) {
     const {told} = this.records
     const wanted = new Set(versions)
     for (const [key, {version}] of told) if (!wanted.has(version)) this.#set(key)
@@ -279,7 +288,15 @@ export class Scene {
     this.records.flush()
     this.live.drop(() => true, () => true)
     for (const index of packets) this.#apply(this.timeline.events[index])
+    this.lasers.trails = []
+    for (const index of lasers) this.#shine(this.timeline.events[index])
     this.count = count
+  }
+
+  #shine({by, payload, at}) {
+    this.work++
+    const {laser} = readCursor(payload)
+    if (laser) this.lasers.shine(by, laser, at)
   }
 
   #apply(event) {

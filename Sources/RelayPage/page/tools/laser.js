@@ -9,15 +9,15 @@ const packetPointsBytesMax = 800
 
 function lasersOf(hands) {
   if (!hands.lasers) {
-    hands.lasers = new Lasers(hands.canvas)
-    hands.overlays.set('laser', context => hands.lasers.draw(context))
+    hands.lasers = new Lasers(() => hands.canvas.refresh())
+    hands.overlays.set('laser', context => hands.lasers.draw(context, hands.canvas.view.scale))
   }
   return hands.lasers
 }
 
 /** Shows others' lasers as well. */
 export function listen({hands, live}) {
-  live.shone = (user, points) => lasersOf(hands).shine(user, points)
+  live.shone = (...shone) => lasersOf(hands).shine(...shone)
 }
 
 export function begin(event, hands) {
