@@ -181,8 +181,17 @@ static const unsigned char lesson_ndjson[] = {
 static const unsigned char page_app_js[] = {
 #embed "../RelayPage/page/app.js"
 };
+static const unsigned char page_board_change_js[] = {
+#embed "../RelayPage/page/board-change.js"
+};
+static const unsigned char page_board_copy_js[] = {
+#embed "../RelayPage/page/board-copy.js"
+};
 static const unsigned char page_board_css[] = {
 #embed "../RelayPage/page/board.css"
+};
+static const unsigned char page_boards_js[] = {
+#embed "../RelayPage/page/boards.js"
 };
 static const unsigned char page_boxes_js[] = {
 #embed "../RelayPage/page/boxes.js"
@@ -240,6 +249,9 @@ static const unsigned char page_invite_js[] = {
 };
 static const unsigned char page_join_code_js[] = {
 #embed "../RelayPage/page/join-code.js"
+};
+static const unsigned char page_kept_boards_js[] = {
+#embed "../RelayPage/page/kept-boards.js"
 };
 static const unsigned char page_kept_undo_js[] = {
 #embed "../RelayPage/page/kept-undo.js"
@@ -427,6 +439,9 @@ static const unsigned char page_words_later_de_js[] = {
 static const unsigned char page_words_later_en_js[] = {
 #embed "../RelayPage/page/words/later/en.js"
 };
+static const unsigned char page_writer_js[] = {
+#embed "../RelayPage/page/writer.js"
+};
 static const unsigned char page_writing_js[] = {
 #embed "../RelayPage/page/writing.js"
 };
@@ -496,7 +511,10 @@ static const struct resource_file files[] = {
     FILE_NAMED("client/whole.js", client_whole_js),
     FILE_NAMED("lesson.ndjson", lesson_ndjson),
     FILE_NAMED("page/app.js", page_app_js),
+    FILE_NAMED("page/board-change.js", page_board_change_js),
+    FILE_NAMED("page/board-copy.js", page_board_copy_js),
     FILE_NAMED("page/board.css", page_board_css),
+    FILE_NAMED("page/boards.js", page_boards_js),
     FILE_NAMED("page/boxes.js", page_boxes_js),
     FILE_NAMED("page/canvas.js", page_canvas_js),
     FILE_NAMED("page/clipboard.js", page_clipboard_js),
@@ -516,6 +534,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/ink.js", page_ink_js),
     FILE_NAMED("page/invite.js", page_invite_js),
     FILE_NAMED("page/join-code.js", page_join_code_js),
+    FILE_NAMED("page/kept-boards.js", page_kept_boards_js),
     FILE_NAMED("page/kept-undo.js", page_kept_undo_js),
     FILE_NAMED("page/kinds/color.js", page_kinds_color_js),
     FILE_NAMED("page/kinds/edits.js", page_kinds_edits_js),
@@ -578,6 +597,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/words/index.js", page_words_index_js),
     FILE_NAMED("page/words/later/de.js", page_words_later_de_js),
     FILE_NAMED("page/words/later/en.js", page_words_later_en_js),
+    FILE_NAMED("page/writer.js", page_writer_js),
     FILE_NAMED("page/writing.js", page_writing_js),
     FILE_NAMED("relay-client.js", relay_client_js),
 };
