@@ -65,7 +65,8 @@ def changed(stage):
     assert ada.ask("return window.whiteboard.view") == {"x": 0, "y": 0, "scale": 1}
     assert not ada.is_usable("#undo"), "the steps back are those of the other board"
     assert ada.ask("return document.getElementById('title').value") == "Other"
-    until(lambda: "Ada" not in ben.ask("return [...document.querySelectorAll('#people-list b')].map(b => b.textContent).join()"), "Ada has left")
+    here = "return [...document.querySelectorAll('#people-list b')].map(({textContent}) => textContent).join()"
+    until(lambda: "Ada" not in ben.ask(here), "Ada has left")
     ada.draw(*line(300, 150))
     ada.draw(*line(350, 150))
     ada.must_have(2)
@@ -172,7 +173,10 @@ def hosts(stage):
     listed(host)
     until(lambda: host.is_shown("#other-boards"), "boards of others are shown")
     assert host.ask("return [...document.querySelectorAll('#other-boards .card')].map(card => card.dataset.board)") == ["elsewhere"]
+    host.browser.set_dark(True)
     stage.picture(host, "boards-dark")
+    if stage.engine == "chromium":
+        host.browser.set_dark(False)
     host.ask("document.querySelector('[data-board=elsewhere]').click()")
     is_on(host, "elsewhere")
     host.must_have(1)

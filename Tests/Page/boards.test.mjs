@@ -6,7 +6,8 @@ import './support/english.mjs'
 
 globalThis.location = {origin: 'http://relay', host: 'relay', hash: ''}
 globalThis.document = {hidden: false, addEventListener() {}, removeEventListener() {}, getElementById: () => null}
-globalThis.window = {localStorage: new MemoryStorage(), sessionStorage: new MemoryStorage(), addEventListener() {}, removeEventListener() {}}
+const storages = {localStorage: new MemoryStorage(), sessionStorage: new MemoryStorage()}
+globalThis.window = {...storages, addEventListener() {}, removeEventListener() {}}
 const {goTo} = await import('../../Sources/RelayPage/page/board-change.js')
 const {copyBoard, copyOf, readBoard, steps} = await import('../../Sources/RelayPage/page/board-copy.js')
 const kept = await import('../../Sources/RelayPage/page/kept-boards.js')
@@ -24,7 +25,8 @@ const deferred = () => {
   return one
 }
 const turn = () => new Promise(resolve => setTimeout(resolve))
-const stroke = (id, x = 0) => ({customType: 'stroke', payload: `{"color":"#000000FF","cols":"xy","id":"${id}","points":[${x},0,5,5],"v":1,"width":300,"z":1}`})
+const payloadOf = id => `{"color":"#000000FF","cols":"xy","id":"${id}","points":[0,0,5,5],"v":1,"width":300,"z":1}`
+const stroke = id => ({customType: 'stroke', payload: payloadOf(id)})
 
 /** A channel of a played relay: what was asked and sent, and how it ends, is in the test's hands; `standing`: what is read there. */
 class PlayedChannel {
@@ -93,7 +95,8 @@ function page(restored) {
   const heard = (channel, key, offset, {customType, payload} = stroke(key)) =>
     say(channel, 'message', {isRetained: true, isRemoval: false, key, offset, sender: 'bob', customType, payload})
   say('one', 'caughtUp', {head: 0})
-  return {session, client, records, told, say, heard, shown: () => records.ordered.map(({id}) => id).toSorted(), of: name => client.channel(name)}
+  const shown = () => records.ordered.map(({id}) => id).toSorted()
+  return {session, client, records, told, say, heard, shown, of: name => client.channel(name)}
 }
 
 test('another board has its own records, title, modes and people; what comes of the board before is not its own', async () => {
@@ -181,7 +184,8 @@ test('[MS9] one of which nobody knows is written again on its own board, as that
 
 test('what an earlier page left of another board is followed, too', async () => {
   const [accepted, stored] = [deferred(), deferred()]
-  const {session, shown} = page([{channel: 'other', key: 'a', ...stroke('a'), receipt: {accepted: accepted.promise, stored: stored.promise}}])
+  const receipt = {accepted: accepted.promise, stored: stored.promise}
+  const {session, shown} = page([{channel: 'other', key: 'a', ...stroke('a'), receipt}])
   assert.deepEqual([shown(), session.unsent], [[], 1])
   stored.resolve(3)
   await turn()

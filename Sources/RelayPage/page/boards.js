@@ -91,7 +91,7 @@ export class Boards {
     const isEnd = step => beside(this.list, this.session.board, step) === undefined
     const list = make('ul', {id: 'boards-list'}, ...this.list.map(board => this.#card(board, closing, stopping.signal)))
     const dialog = make('dialog', {id: 'boards', ariaLabel: say('boards')},
-      make('header', {}, make('h2', {textContent: say('boards')}),
+      make('div', {id: 'boards-head'}, make('h2', {textContent: say('boards')}),
         make('button', {id: 'boards-close', type: 'button', textContent: say('close'), onclick: () => dialog.close()})),
       make('div', {className: 'choices'},
         button('previous-board', icons.previous, say('boards.previous'), closing(() => this.turn(-1)), {disabled: isEnd(-1)}),
