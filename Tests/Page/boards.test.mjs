@@ -8,7 +8,7 @@ globalThis.location = {origin: 'http://relay', host: 'relay', hash: ''}
 globalThis.document = {hidden: false, addEventListener() {}, removeEventListener() {}, getElementById: () => null}
 const storages = {localStorage: new MemoryStorage(), sessionStorage: new MemoryStorage()}
 globalThis.window = {...storages, addEventListener() {}, removeEventListener() {}}
-const {goTo} = await import('../../Sources/RelayPage/page/board-change.js')
+const {goTo, mayLeave} = await import('../../Sources/RelayPage/page/board-change.js')
 const {copyBoard, copyOf, readBoard, steps} = await import('../../Sources/RelayPage/page/board-copy.js')
 const kept = await import('../../Sources/RelayPage/page/kept-boards.js')
 const {loadKinds} = await import('../../Sources/RelayPage/page/kinds/index.js')
@@ -204,6 +204,26 @@ test('who is back before a board is left is on it when it is: what came before i
   assert.equal(opened(), 2)
   say('one', 'caughtUp', {head: 5})
   assert.equal(records.isReading, false)
+})
+
+test('what hands do ends on its board; while this browser could not keep something, or a text is too long, the page stays', context => {
+  context.mock.timers.enable({apis: ['setTimeout']})
+  const said = []
+  const element = () => ({children: [], dataset: {}, append() {}, remove() {}})
+  document.getElementById = () => ({...element(), append: notice => said.push(notice)})
+  document.createElement = element
+  const done = []
+  const note = what => () => void done.push(what)
+  const pointer = {pointerId: 1}
+  const tools = {pointers: new Map([[1, pointer]]), up: event => done.push(event), finish: note('held'), choose: note('choice'),
+    writing: {area: {}, finish() {}}}
+  const parts = {session: {client: {unsent: {unkept: 1}}}, tools, editing: {settle: note('nudge')}, together: {stop: note('following')}}
+  assert.deepEqual([mayLeave(parts), said.length, done], [false, 1, []])
+  parts.session.client.unsent.unkept = 0
+  assert.deepEqual([mayLeave(parts), done], [false, []], 'a text that is too long stays to be shortened')
+  tools.writing.finish = () => { tools.writing.area = undefined }
+  assert.deepEqual([mayLeave(parts), done], [true, [pointer, 'held', 'nudge', 'choice', 'following']])
+  document.getElementById = () => null
 })
 
 // MARK: The list

@@ -91,6 +91,8 @@ const sabotages = [
   ['page: what a palm drew stays with others', 'if (sent > 0) session.takeBack(stroke.id)', ''],
   ['page: what a palm erased goes', 'cancel: shown,', 'cancel() {},'],
   ['page: an eraser sends each stroke by itself', 'undo.add(hands.remove(elements.flatMap(({records}) => records)))', 'undo.add(elements.flatMap(({records}) => hands.remove(records)))'],
+  ['page: boards: what could not be kept does not hold the page', 'if (session.client.unsent.unkept > 0) return toast', 'if (false) return toast'],
+  ['page: boards: a line goes on on the next board', 'for (const pointer of [...tools.pointers.values()]) tools.up(pointer)', ''],
   ['page: boards: what waits is forgotten with the board', 'session.recordsOf(before).begin(change)', ''],
   ['page: boards: who comes back does not see what waits', 'records.begin(Object.assign(change, {offset: undefined}))', ''],
   ['page: boards: what is told of one that was left counts here', 'this.recordsOf(board)[how]', 'this.records[how]'],
