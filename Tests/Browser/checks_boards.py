@@ -2,6 +2,7 @@
 
 from selenium.webdriver.common.keys import Keys
 
+import accessibility
 from browser import until
 from checks_drawing import line
 from checks_edit import keys
@@ -159,6 +160,15 @@ def boards(stage):
         stage.picture(ada, name)
         wide = ada.ask("const {scrollWidth, clientWidth} = document.getElementById('boards'); return [scrollWidth, clientWidth]")
         assert wide[0] <= wide[1], wide
+        faults = accessibility.faults(ada)
+        assert not faults, f"in the list at {size}: {faults}"
+    # By keys alone: the board where one is has the focus, and Enter goes to the one before it.
+    assert ada.ask("return document.activeElement.dataset.board") == "page-two"
+    keys(ada, Keys.TAB, held=[Keys.SHIFT])
+    keys(ada, Keys.TAB, held=[Keys.SHIFT])
+    keys(ada, Keys.ENTER)
+    is_on(ada, "copy-of-it")
+    assert not ada.is_shown("#boards")
 
 
 @check("a host sees all boards of the relay in the list; whoever leaves the device leaves no list")
@@ -175,6 +185,8 @@ def hosts(stage):
     assert host.ask("return [...document.querySelectorAll('#other-boards .card')].map(card => card.dataset.board)") == ["elsewhere"]
     host.browser.set_dark(True)
     stage.picture(host, "boards-dark")
+    faults = accessibility.faults(host)
+    assert not faults, f"in the dark list: {faults}"
     if stage.engine == "chromium":
         host.browser.set_dark(False)
     host.ask("document.querySelector('[data-board=elsewhere]').click()")
