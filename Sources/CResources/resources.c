@@ -184,8 +184,17 @@ static const unsigned char page_app_js[] = {
 static const unsigned char page_base64_js[] = {
 #embed "../RelayPage/page/base64.js"
 };
+static const unsigned char page_board_change_js[] = {
+#embed "../RelayPage/page/board-change.js"
+};
+static const unsigned char page_board_copy_js[] = {
+#embed "../RelayPage/page/board-copy.js"
+};
 static const unsigned char page_board_css[] = {
 #embed "../RelayPage/page/board.css"
+};
+static const unsigned char page_boards_js[] = {
+#embed "../RelayPage/page/boards.js"
 };
 static const unsigned char page_boxes_js[] = {
 #embed "../RelayPage/page/boxes.js"
@@ -243,6 +252,9 @@ static const unsigned char page_invite_js[] = {
 };
 static const unsigned char page_join_code_js[] = {
 #embed "../RelayPage/page/join-code.js"
+};
+static const unsigned char page_kept_boards_js[] = {
+#embed "../RelayPage/page/kept-boards.js"
 };
 static const unsigned char page_kept_undo_js[] = {
 #embed "../RelayPage/page/kept-undo.js"
@@ -436,6 +448,9 @@ static const unsigned char page_words_later_de_js[] = {
 static const unsigned char page_words_later_en_js[] = {
 #embed "../RelayPage/page/words/later/en.js"
 };
+static const unsigned char page_writer_js[] = {
+#embed "../RelayPage/page/writer.js"
+};
 static const unsigned char page_writing_js[] = {
 #embed "../RelayPage/page/writing.js"
 };
@@ -506,7 +521,10 @@ static const struct resource_file files[] = {
     FILE_NAMED("lesson.ndjson", lesson_ndjson),
     FILE_NAMED("page/app.js", page_app_js),
     FILE_NAMED("page/base64.js", page_base64_js),
+    FILE_NAMED("page/board-change.js", page_board_change_js),
+    FILE_NAMED("page/board-copy.js", page_board_copy_js),
     FILE_NAMED("page/board.css", page_board_css),
+    FILE_NAMED("page/boards.js", page_boards_js),
     FILE_NAMED("page/boxes.js", page_boxes_js),
     FILE_NAMED("page/canvas.js", page_canvas_js),
     FILE_NAMED("page/clipboard.js", page_clipboard_js),
@@ -526,6 +544,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/ink.js", page_ink_js),
     FILE_NAMED("page/invite.js", page_invite_js),
     FILE_NAMED("page/join-code.js", page_join_code_js),
+    FILE_NAMED("page/kept-boards.js", page_kept_boards_js),
     FILE_NAMED("page/kept-undo.js", page_kept_undo_js),
     FILE_NAMED("page/kinds/color.js", page_kinds_color_js),
     FILE_NAMED("page/kinds/edits.js", page_kinds_edits_js),
@@ -590,6 +609,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/words/index.js", page_words_index_js),
     FILE_NAMED("page/words/later/de.js", page_words_later_de_js),
     FILE_NAMED("page/words/later/en.js", page_words_later_en_js),
+    FILE_NAMED("page/writer.js", page_writer_js),
     FILE_NAMED("page/writing.js", page_writing_js),
     FILE_NAMED("relay-client.js", relay_client_js),
 };

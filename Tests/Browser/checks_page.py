@@ -43,8 +43,8 @@ def printed(stage):
     ben.must_have(1)
     assert ada.ask("return document.getElementById('title').value") == "Board"
     ada.click("#more")
-    ada.leave_by("#new-board")
-    ada.wait("connected")
+    ada.click("#new-board")
+    until(lambda: ada.ask("return window.whiteboard.board") != "board", "Ada is on another board")
     ada.must_have(0)
     name = ada.ask("return location.hash")
     assert re.fullmatch(r"#/b/[a-z]+-[a-z]+-\d{3}", name), name

@@ -285,7 +285,7 @@ def code_of_another_board(stage):
     until(lambda: ben.is_shown("#code-dialog"), "letters are asked for")
     stage.picture(ben, "type-code-inside")
     ben.find("#code").send_keys(code)
-    ben.leave_by("#code-enter")
+    ben.click("#code-enter")
     ben.wait("connected")
     ben.must_have(1)
     assert ben.ask("return window.whiteboard.client.access.role") == "moderator", "the letters took the host's key"

@@ -287,6 +287,8 @@ test('[AC19] a board that has ended is told once, also to a page that was away; 
   assert.deepEqual([ends, told], [1, []])
   refuse('channel', ErrorCode.notPermitted)
   assert.deepEqual([ends, told], [1, ['notPermitted']])
+  client.asked[0].resolve()
+  await turn()
   for (const [rights, code, count] of [
     ['subscribe', ErrorCode.outcomeUnknown, 1], ['subscribe', ErrorCode.notSubscribed, 2], ['publish', ErrorCode.notSubscribed, 2],
   ]) {

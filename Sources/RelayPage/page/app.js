@@ -32,6 +32,7 @@ const restOfLooks = once(() => new Promise((resolve, reject) => document.head.ap
 /** What the first drawing does without. It comes behind it, so that it is there without a relay, or when it is wanted before. */
 const withWords = load => async () => (await Promise.all([load(), restOfWords(), restOfLooks()]))[0]
 const late = {
+  boardChange: withWords(() => import('./board-change.js')), boards: withWords(() => import('./boards.js')),
   devices: withWords(() => import('./devices.js')), editing: withWords(() => import('./edit-bar.js')),
   endings: withWords(() => import('./endings.js')),
   explain: withWords(() => import('./explain.js')), host: withWords(() => import('./host.js')),
@@ -43,10 +44,11 @@ const late = {
   undo: () => import('./kept-undo.js'),
 }
 
-const {board, credential, code} = arrive()
+const {board: first, credential, code} = arrive()
 addEventListener('hashchange', () => {
-  const address = readAddress(location.hash)
-  if (address.board !== board || address.credential || address.code) location.reload()
+  const {board = 'board', credential, code} = readAddress(location.hash)
+  if (credential || code || !tools || session.state === 'closed') location.reload()
+  else goTo(board).catch(() => location.reload())
 })
 
 const undo = new Undo()
@@ -75,13 +77,14 @@ let host
 let tools
 let dock
 let editing
-/** Those that keep steps back. */
+/** Those that keep steps back, and the list of boards. */
 let steps
+let boards
 /** Once they have come. */
 let panels
 let together
 
-const title = () => session?.title?.value || titleOf(board)
+const title = () => session?.title?.value || titleOf(session?.board ?? first)
 const svg = async () => (await late.svg()).svgDocument(records.ordered, records.title)
 const paper = () => session?.paper?.value ?? 'dotted'
 const print = async () => (await late.svg()).print(records.ordered, records.title, paper())
@@ -93,7 +96,7 @@ function tell() {
   const {dataset} = document.documentElement
   const state = session?.state ?? 'connecting'
   const values = {
-    link: state === 'closed' ? 'ended' : state, unsent: records.own.length, live: live.strokes.size + (tools?.strokes.size ?? 0),
+    link: state === 'closed' ? 'ended' : state, unsent: session?.unsent ?? 0, live: live.strokes.size + (tools?.strokes.size ?? 0),
     role: session?.mayDraw ?? true ? 'editor' : 'reader', tool: tools?.tool ?? 'pen',
     notes: tools?.tool === 'note' || Boolean(tools?.chosen.some(({paper}) => paper)),
         ...records.isReading ? {} : {boardOffset: records.offset},
@@ -108,7 +111,7 @@ let retryAt = 0
 let isFitted
 let unkept = 0
 function showLink() {
-  const text = linkText(session.state, records.own.length, Math.ceil((retryAt - performance.now()) / 1000))
+  const text = linkText(session.state, session.unsent, Math.ceil((retryAt - performance.now()) / 1000))
   $('status-text').textContent = text
   $('status').ariaLabel = text || say('link.connected')
   if (session.client.unsent.unkept > unkept) toast(say('notice.unkept'))
@@ -145,8 +148,11 @@ function changed(what) {
     canvas.refresh()
   }
   if (what === 'read') {
-    if (!isFitted && !keptView(board)) showHome()
+    if (!isFitted && !keptView(session.board)) showHome()
+    // Of a board to which this page went.
+    if (isFitted === false) restoreSteps().catch(() => {})
     isFitted = true
+    boards?.keep()
     comeLater()
   }
   if (what === 'metadata' || what === 'access') showTitle()
@@ -195,15 +201,34 @@ const tellWho = () => showPeople().then(() => together.tellWho(tools.chosen), no
 
 async function restoreSteps() {
   steps = await late.undo()
-  steps.restoreUndo(board, session.user, undo, records)
+  steps.restoreUndo(session.board, session.user, undo, records)
   changed()
 }
 
 /** What is found again when the page is loaded anew; nothing when this browser has forgotten who is here, maybe in another tab. */
 function remember() {
   if (subjectOf(session.credential) ? !local.getItem('whiteboard.person') : isOutdated(session.user)) return
-  keepView(board, canvas.view)
-  if (!records.isReading) steps?.keepUndo(board, session.user, undo)
+  keepView(session.board, canvas.view)
+  boards?.keep(true)
+  if (!records.isReading) steps?.keepUndo(session.board, session.user, undo)
+}
+
+/** To another board, over the same link; the address names the board where this page is. */
+async function goTo(board) {
+  const {goTo, mayLeave} = await late.boardChange()
+  if (board !== session.board && mayLeave({session, tools, editing, together})) {
+    remember()
+    Object.assign(undo, {done: [], undone: []})
+    isFitted = false
+    goTo(session, board)
+    canvas.view = keptView(board) ?? {x: 0, y: 0, scale: 1}
+  }
+  history.replaceState(null, '', linkTo('', session.board))
+}
+const beginBoards = async () => {
+  const {Boards} = await late.boards()
+  boards ??= new Boards({session, records, title})
+  boards.keep()
 }
 
 const showHost = async () => {
@@ -221,7 +246,7 @@ const showPeople = async () => {
 }
 
 const greet = async () => isBack && toast(say('entry.here', {name: session.name}), say('entry.startFresh'), leave)
-const beginnings = [async () => (await restOfWords(), greet()), () => beginEditing(), () => restoreSteps(), () => showPanels(),
+const beginnings = [async () => (await restOfWords(), greet()), () => beginEditing(), () => restoreSteps(), beginBoards, () => showPanels(),
   ...['text', 'image', 'laser'].map(tool => async () => (await loadTool(tool)).listen({hands: tools, live}))].map(once)
 
 /** What stands is shown: what may be wanted without a relay is loaded now. */
@@ -281,6 +306,7 @@ async function showPanels() {
     setPaper: name => session.setItem('paper', name).catch(failed).finally(changed),
     menu: {
       paste: async () => (await beginEditing(), editing.pasteKept()),
+      'show-boards': async () => (await beginBoards(), boards.show()),
       'new-board': async () => location.hash = `/b/${(await late.names()).boardName()}`,
       ...session.credential?.key ? {'type-code': typeCode} : {},
       'export-png': async () => (await late.png()).savePNG(records.ordered, `${title()}.png`, paper()),
@@ -355,12 +381,12 @@ function pan(isPanning) {
 await speak(preferred())
 label(document.body)
 showTitle()
-if (code) await late.devices().then(({comeAsSame}) => comeAsSame(code, {board, credential, storage: local}))
+if (code) await late.devices().then(({comeAsSame}) => comeAsSame(code, {board: first, credential, storage: local}))
 const isBack = !isKnownTab() && local.getItem('whiteboard.name') !== null
 const name = local.getItem('whiteboard.name') ?? await askName()
 const user = subjectOf(credential) ?? ownUser()
 const device = await claimDevice(user)
-session = new Session({board, credential, user, device, name, records, live, changed, failed})
+session = new Session({board: first, credential, user, device, name, records, live, changed, failed})
 tools = new Tools({
   canvas, session, records, undo, changed, penMode, style: styleOf, failed: noModule, refused: () => toast(say('notice.othersThing')),
   chooseTool: choose,
@@ -372,7 +398,7 @@ const {tool: keptTool, color, width} = keptHand()
 if (/^[\dA-F]{6}$/.test(color) && Object.values(widths).includes(width)) Object.assign(style, {color, width})
 restyle({})
 choose(Object.hasOwn(toolTable, keptTool) ? keptTool : 'pen')
-canvas.view = keptView(board) ?? canvas.view
+canvas.view = keptView(first) ?? canvas.view
 // Tabs of a browser are one person, and leave together.
 addEventListener('storage', async ({key, newValue}) => {
   if (key !== 'whiteboard.person') return
@@ -396,7 +422,8 @@ setInterval(() => {
   showLink()
 }, 500)
 window.whiteboard = {
-  svg, board,
+  svg,
+  get board() { return session.board },
   get user() { return session.user },
   get client() { return session.client },
   get view() { return canvas.view },

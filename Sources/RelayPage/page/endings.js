@@ -68,7 +68,7 @@ export function forgetAll({keepsGiven = false, isOfTab = false} = {}) {
 
 /** Asks, and leaves a browser that others use, too: it keeps nothing of this person. */
 export async function leave({session}) {
-  const answer = await ask('leave-dialog', say('leave.title'), withLost('leave.text', session.records.own.length),
+  const answer = await ask('leave-dialog', say('leave.title'), withLost('leave.text', session.unsent),
       [['leave-no', say('leave.no')], ['leave-yes', say('leave.yes')]])
   if (answer !== 'leave-yes') return
   await session.client.close()
@@ -78,7 +78,7 @@ export async function leave({session}) {
 
 /** Another relay has let this page in: what this browser keeps is not for that one. A key that was just given to this tab may be. */
 async function meetOther(session) {
-  await ask('other-relay', say('otherRelay.title'), withLost('otherRelay.text', session.records.own.length),
+  await ask('other-relay', say('otherRelay.title'), withLost('otherRelay.text', session.unsent),
       [['start-fresh', say('otherRelay.yes')]], [], true)
   forgetAll({keepsGiven: true})
   location.reload()

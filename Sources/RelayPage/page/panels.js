@@ -29,7 +29,7 @@ function open(pairs) {
 }
 
 const words = {
-  paste: 'menu.paste', 'new-board': 'menu.newBoard', 'type-code': 'menu.code',
+  paste: 'menu.paste', 'show-boards': 'menu.boards', 'new-board': 'menu.newBoard', 'type-code': 'menu.code',
   'export-png': 'menu.png', 'export-svg': 'menu.svg', print: 'menu.print', 'replay-board': 'menu.replay',
   'replay-file': 'menu.recording', 'zoom-fit': 'menu.fit',
   clear: 'menu.clear', 'end-board': 'menu.end', leave: 'menu.leave', rename: 'people.rename', 'another-device': 'people.otherDevice',

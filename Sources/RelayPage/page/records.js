@@ -120,6 +120,11 @@ export class Records {
     return record?.payload === undefined ? undefined : record
   }
 
+  /** All of them. */
+  get shown() {
+    return [...new Set([...this.told.keys(), ...this.#ownByKey.keys()])].map(key => this.get(key)).filter(Boolean)
+  }
+
   // MARK: What is drawn
 
   /** Draws what has changed since. */

@@ -5,28 +5,18 @@ import {wakeUpWithPage} from '../client/page-wake-up.js'
 import {hundredths} from './format.js'
 import {isOwnRelay, open} from './identity.js'
 import {writePackets} from './points.js'
+import {Writer} from './writer.js'
 
 /** Others see a page that lost its link for so long: a tablet that sleeps for a moment does not leave. */
 const presenceTimeoutMs = 60_000
 const cursorEveryMs = 50
 const namesMax = 1_000
-/** Where nothing was missed no `caughtUp` tells that the board is as it is at the relay. */
-const readAgainMs = 5_000
 /** The page waits for its relay as long as it takes. */
 const patient = {timeout: Infinity}
-/** What one change, and a set of them, may hold; larger drawings go in parts. */
-const changeBytesMax = 32_768
-const setBytesMax = 8_000_000
-const setChangesMax = 4_096
-
 /** The page is out of the channel: it is told why by itself, with `channelEnded` or by its rights. [AC19] */
 const isOutside = ({code}) => code === ErrorCode.notJoined || code === ErrorCode.channelEnded
 
-const encoder = new TextEncoder()
-/** As these bounds count it, in bytes. */
-const sizeOf = record => record ? encoder.encode(record.payload + (record.customType ?? '')).length : 0
-
-export class Session {
+export class Session extends Writer {
   /** Names by user id of who is or was here. */
   names = new Map()
   /** States by user id of who is here, oneself included. */
@@ -39,6 +29,7 @@ export class Session {
 
   /** @param {{board, user, device, name, credential, records, live, changed: (what: string) => void, failed: (error: Error, what?: string) => void}} parts */
   constructor(parts) {
+    super()
     Object.assign(this, parts)
     this.makeTakers()
     document.addEventListener('visibilitychange', () => this.tellAway())
@@ -50,50 +41,69 @@ export class Session {
    */
   connect(user, device = this.device) {
     const {records} = this
-    const unsent = records.takeOwn()
+    const unsent = new Map([this.board, ...this.left.keys()].map(board => [board, this.recordsOf(board).takeOwn()]))
     if (this.client) {
       this.stopWaking()
       this.client.close().catch(() => {})
       records.reset()
-      unsent.forEach(({key}) => records.touched.add(key))
+      unsent.get(this.board).forEach(({key}) => records.touched.add(key))
     }
-    Object.assign(this, {user, device, hasTopics: false, isFrozen: false, isOpen: false, isFollowing: false, publishers: {}})
+    Object.assign(this, {user, device, inUse: new Map()})
     this.client = new this.Client(location.origin + '/ws', user, {
       storage: open('localStorage'), scope: location.host, credential: this.credential, presenceTimeout: presenceTimeoutMs,
           device, acceptsRelay: relay => isOwnRelay(relay, this.credential),
           description: [...this.name].slice(0, 12).join('') + ' (whiteboard)',
     })
-    this.channel = this.client.channel(this.board)
     this.stopWaking = wakeUpWithPage(this.client)
-    this.hear()
-    this.followMembers()
+    this.begin()
     for (const {channel, changes, receipt, ...record} of this.client.restored) {
       const shown = ({key, customType, payload}) => ({key, record: payload.length ? {customType, payload} : undefined})
-      if (channel === this.board) this.followAll((changes ?? [record]).map(shown), receipt)
+      this.followAll((changes ?? [record]).map(shown), receipt, channel)
     }
     // What no storage has kept.
-    const isRestored = new Set(records.own.map(({key}) => key))
-    const last = new Map(unsent.map(change => [change.key, change]))
-    const isLeft = change => last.get(change.key) === change && !isRestored.has(change.key)
-    for (const together of new Set(unsent.map(({together}) => together))) this.writeAll(together.filter(isLeft))
+    for (const [board, changes] of unsent) {
+      const isRestored = new Set(this.recordsOf(board).own.map(({key}) => key))
+      const last = new Map(changes.map(change => [change.key, change]))
+      const isLeft = change => last.get(change.key) === change && !isRestored.has(change.key)
+      for (const together of new Set(changes.map(({together}) => together))) this.writeAll(together.filter(isLeft), board)
+    }
     this.enter()
   }
 
+  /** So long a board's channel is not free to be opened anew: it is being left, or read. */
+  uses(board, what) {
+    const ended = Promise.all([this.inUse.get(board), what]).catch(() => {}).then(() => {
+      if (this.inUse.get(board) === ended) this.inUse.delete(board)
+    })
+    this.inUse.set(board, ended)
+  }
+
+  /** What begins anew with each board. `isWaiting`: its channel is not free yet, and nothing of it counts. */
+  begin(isWaiting = false) {
+    Object.assign(this, {hasTopics: false, isFrozen: false, isOpen: false, isFollowing: false, isInside: false, isWaiting, publishers: {},
+      stay: {}, channel: this.client.channel(this.board)})
+    this.hear()
+    this.followMembers()
+  }
   enter() {
-    const {channel} = this
+    const {channel, stay} = this
     this.rename(this.name)
-    this.ask(() => channel.open({parts: ['messages', 'metadata', 'presence'], ...patient}))
+    this.ask(async () => {
+      await channel.open({parts: ['messages', 'metadata', 'presence'], ...patient})
+      if (stay === this.stay) this.isInside = true
+    })
     this.ask(async () => {
       await Promise.all(['points', 'cursors'].map(name => channel.topic(name).follow(patient)))
+      if (stay !== this.stay) return
       this.isFollowing = true
       await this.takeUpTopics()
     })
   }
   /** What the page cannot do without is asked for again when the link ends before the answer. */
   async ask(question) {
-    const {client} = this
+    const {stay} = this
     await question().catch(error => {
-      if (client !== this.client || this.state === 'closed') return
+      if (stay !== this.stay || this.state === 'closed') return
       if (error.code === ErrorCode.outcomeUnknown) this.ask(question)
       else if (!isOutside(error)) this.failed(error)
     })
@@ -103,10 +113,13 @@ export class Session {
   async takeUpTopics() {
     if (!this.mayDraw || this.hasTopics || !this.isFollowing) return
     this.hasTopics = true
+    const {channel, stay} = this
     try {
-      const publish = (name, priority) => this.channel.topic(name).startPublishing({priority, ...patient})
-      this.publishers = {points: await publish('points', 'normal'), cursors: await publish('cursors', 'low')}
+      const publish = (name, priority) => channel.topic(name).startPublishing({priority, ...patient})
+      const publishers = {points: await publish('points', 'normal'), cursors: await publish('cursors', 'low')}
+      if (stay === this.stay) this.publishers = publishers
     } catch (error) {
+      if (stay !== this.stay) return
       this.hasTopics = false
       // What was frozen meanwhile nobody has tried here.
       if (this.mayDraw && !isOutside(error)) this.failed(error)
@@ -116,22 +129,22 @@ export class Session {
   // MARK: What comes
 
   async hear() {
-    const {client} = this
+    const {client, stay} = this
     try {
       for await (const event of client.events()) {
-        if (client !== this.client) return
+        if (stay !== this.stay) return
         this.take(event)
       }
     } catch {
       // This page was too slow, and has missed something: all is read anew.
-      if (client === this.client) this.connect(this.user)
+      if (stay === this.stay) this.connect(this.user)
     }
   }
 
   /** Every event of the client has its turn here, in the relay's order. */
   take(event) {
     try {
-      if (!event.channel || event.channel === this.board) this.takers[event.type]?.(event)
+      if (!event.channel || (event.channel === this.board && !this.isWaiting)) this.takers[event.type]?.(event)
     } catch (error) {
       // It reaches what watches for errors; the next event still comes.
       queueMicrotask(() => { throw error })
@@ -168,7 +181,7 @@ export class Session {
     on('caughtUp', ({head}) => {
       records.caughtUp(head)
       this.progress = undefined
-      new Set(records.own.filter(({isUnknown}) => isUnknown).map(({together}) => together)).forEach(changes => this.writeAgain(changes))
+      this.writeUnknown(this.board)
       this.applied()
       this.changed('read')
     })
@@ -203,9 +216,9 @@ export class Session {
 
   /** While this page was away its board may have ended: nobody tells it, but it is out of the channel. [AC19] */
   async mustBeInside() {
-    const {client} = this
+    const {stay} = this
     await this.channel.upToDate(patient).catch(error => {
-      const isOut = client === this.client && error.code === ErrorCode.notSubscribed && this.rights?.has('subscribe')
+      const isOut = stay === this.stay && this.isInside && error.code === ErrorCode.notSubscribed && this.rights?.has('subscribe')
       if (isOut) this.changed('ended')
     })
   }
@@ -217,8 +230,8 @@ export class Session {
   }
 
   async followMembers() {
-    const {client} = this
-    for await (const members of this.channel.presence.members()) if (client === this.client) this.present(members)
+    const {stay} = this
+    for await (const members of this.channel.presence.members()) if (stay === this.stay) this.present(members)
   }
   /** Who is here, oneself among them. */
   present(members) {
@@ -292,103 +305,6 @@ export class Session {
   }
 
   // MARK: What it sends
-
-  /** Keeps a record, or removes one (`undefined`); it is shown at once. */
-  write(key, record) {
-    const {board} = this.channel
-    try {
-      const receipt = record === undefined ? board.remove(key) : board.put(key, record.payload, {customType: record.customType})
-      this.followAll([{key, record}], receipt)
-    } catch (error) {
-      this.failed(error)
-    }
-  }
-
-  /** Several as one: all or none, and others see them at once. What is too large for that goes by itself. @param {{key, record}[]} changes */
-  writeAll(changes) {
-    const {board} = this.channel
-    let [set, bytes] = [[], 0]
-    const send = () => {
-      const [all, isOne] = [set, set.length < 2]
-      ;[set, bytes] = [[], 0]
-      if (isOne) return all.forEach(({key, record}) => this.write(key, record))
-      try {
-        const make = (batch, {key, record}) => record ? batch.put(key, record.payload, {customType: record.customType}) : batch.remove(key)
-        this.followAll(all, board.batch(batch => all.forEach(change => make(batch, change))))
-      } catch (error) {
-        this.failed(error)
-      }
-    }
-    for (const change of changes) {
-      const size = sizeOf(change.record)
-      if (size > changeBytesMax) {
-        this.write(change.key, change.record)
-        continue
-      }
-      if (bytes + size > setBytesMax || set.length === setChangesMax) send()
-      set.push(change)
-      bytes += size
-    }
-    send()
-  }
-
-  /** Shows changes that were sent together, until the receipt tells what became of them: the last of them has its offset. */
-  followAll(changes, receipt) {
-    const {records} = this
-    const together = changes.map(({key, record}) => {
-      const before = records.ownOf(key)
-      /** `befores`: what of this key the relay may have while it has not got this; one set for all that wait. */
-      const befores = (before.at(-1)?.befores ?? new Set()).add(records.get(key)?.payload)
-      // What waits to be written again is not any more: this comes after it.
-      before.filter(({isWaiting}) => isWaiting).forEach(change => records.ended(change))
-      const change = {key, record, customType: record?.customType, payload: record?.payload, author: this.user, at: Date.now(), befores}
-      records.begin(change)
-      return change
-    })
-    const told = how => offset => {
-      together.forEach((change, index) => records[how](change, offset - (together.length - 1 - index)))
-      this.applied()
-    }
-    for (const change of together) change.together = together
-    receipt.accepted.then(told('accepted'), () => {})
-    receipt.stored.then(told('ended'), error => this.notTaken(together, error))
-    this.applied()
-  }
-
-  /** What was sent together was refused, or nobody knows whether it was taken. */
-  notTaken(changes, error) {
-    const {records, client} = this
-    const own = changes.filter(change => records.isOwn(change))
-    // With a link that is over, it is kept for the next time this page is opened.
-    if (client.link.state === 'closed' || own.length === 0) return
-    const isUnknown = error.code === ErrorCode.outcomeUnknown
-    const isWaiting = isUnknown || error.retryAfterMs !== undefined
-    for (const change of own) Object.assign(change, {isUnknown, isWaiting})
-    if (!isWaiting) {
-      own.forEach(change => records.ended(change))
-      this.failed(error)
-    } else setTimeout(() => this.writeAgain(own), error.retryAfterMs ?? readAgainMs)
-    this.applied()
-  }
-
-  /** What the relay has not taken, or nobody knows whether it has: it stays shown, and is written where the board is as before it. */
-  writeAgain(changes) {
-    const {records} = this
-    // Something later may have taken its place.
-    const own = changes.filter(change => records.isOwn(change))
-    if (records.isReading) return void own.forEach(change => { change.isUnknown = true })
-    const left = own.filter(change => {
-      const {key, payload, befores} = change
-      const isLast = records.ownOf(key).at(-1) === change
-      records.ended(change)
-      const now = records.get(key)?.payload
-      change.isOvertaken = isLast && now !== payload && payload !== undefined && !befores.has(now)
-      return isLast && now !== payload && !change.isOvertaken
-    })
-    if (own.some(({isOvertaken}) => isOvertaken)) this.failed({name: 'outcomeUnknown'})
-    this.writeAll(left)
-    this.applied()
-  }
 
   /** Shows points of a line that is being drawn; they are lost without harm. @returns {number} up to which they were sent */
   sendPoints(stroke, from) {

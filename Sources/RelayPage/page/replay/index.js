@@ -24,12 +24,9 @@ export function replayRows(parts) {
   }
   document.body.append(picker)
   takeDrops(playFile)
-  const playBoard = () => play(() => standingLesson(parts.session.board, shownRecords(parts.records), parts.session.paper?.value))
+  const playBoard = () => play(() => standingLesson(parts.session.board, parts.records.shown, parts.session.paper?.value))
   return {'replay-board': playBoard, 'replay-file': () => picker.click()}
 }
-
-const shownRecords = records => [...new Set([...records.told.keys(), ...records.own.map(({key}) => key)])]
-    .map(key => records.get(key)).filter(Boolean)
 
 async function readFile(file) {
   mustFit(file.size)
