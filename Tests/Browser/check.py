@@ -19,7 +19,7 @@ import tools
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 THEMES = ("checks_drawing", "checks_hands", "checks_shapes", "checks_links", "checks_rights", "checks_page", "checks_texts", "checks_edit",
-          "checks_together", "checks_replay", "checks_look")
+          "checks_together", "checks_replay", "checks_everyone", "checks_look")
 
 
 def main():

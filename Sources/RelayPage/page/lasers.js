@@ -11,9 +11,9 @@ export class Lasers {
   /** `{user, xy, at}`, the oldest first: each lasts by itself, and begins where the one before it has ended. */
   trails = []
 
-  /** @param {{refresh: () => void, view: {scale: number}}} canvas */
-  constructor(canvas) {
-    this.canvas = canvas
+  /** @param {{refresh: () => void, view: {scale: number}}} canvas @param {() => boolean} [isStill] whether somebody wants nothing to move */
+  constructor(canvas, isStill = () => false) {
+    Object.assign(this, {canvas, isStill})
   }
 
   /** @param {string} user whose colour it has @param {number[]} points as a packet has them */
@@ -28,7 +28,7 @@ export class Lasers {
   draw(context, now = performance.now()) {
     this.trails = this.trails.filter(({at}) => now - at < trailMs)
     for (const {user, xy, at} of this.trails) {
-      const left = 1 - (now - at) / trailMs
+      const left = this.isStill() ? 1 : 1 - (now - at) / trailMs
       context.strokeStyle = tint(user)
       context.lineWidth = widthPx * left / this.canvas.view.scale
       context.beginPath()

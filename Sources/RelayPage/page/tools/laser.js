@@ -9,7 +9,7 @@ const packetPointsBytesMax = 800
 
 function lasersOf(hands) {
   if (!hands.lasers) {
-    hands.lasers = new Lasers(hands.canvas)
+    hands.lasers = new Lasers(hands.canvas, () => matchMedia('(prefers-reduced-motion:reduce)').matches)
     hands.overlays.set('laser', context => hands.lasers.draw(context))
   }
   return hands.lasers
