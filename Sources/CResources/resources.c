@@ -223,6 +223,21 @@ static const unsigned char page_editing_js[] = {
 static const unsigned char page_endings_js[] = {
 #embed "../RelayPage/page/endings.js"
 };
+static const unsigned char page_everyone_board_keys_js[] = {
+#embed "../RelayPage/page/everyone/board-keys.js"
+};
+static const unsigned char page_everyone_index_js[] = {
+#embed "../RelayPage/page/everyone/index.js"
+};
+static const unsigned char page_everyone_news_js[] = {
+#embed "../RelayPage/page/everyone/news.js"
+};
+static const unsigned char page_everyone_reading_order_js[] = {
+#embed "../RelayPage/page/everyone/reading-order.js"
+};
+static const unsigned char page_everyone_text_list_js[] = {
+#embed "../RelayPage/page/everyone/text-list.js"
+};
 static const unsigned char page_explain_js[] = {
 #embed "../RelayPage/page/explain.js"
 };
@@ -534,6 +549,11 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/edit-bar.js", page_edit_bar_js),
     FILE_NAMED("page/editing.js", page_editing_js),
     FILE_NAMED("page/endings.js", page_endings_js),
+    FILE_NAMED("page/everyone/board-keys.js", page_everyone_board_keys_js),
+    FILE_NAMED("page/everyone/index.js", page_everyone_index_js),
+    FILE_NAMED("page/everyone/news.js", page_everyone_news_js),
+    FILE_NAMED("page/everyone/reading-order.js", page_everyone_reading_order_js),
+    FILE_NAMED("page/everyone/text-list.js", page_everyone_text_list_js),
     FILE_NAMED("page/explain.js", page_explain_js),
     FILE_NAMED("page/flyout.js", page_flyout_js),
     FILE_NAMED("page/format.js", page_format_js),

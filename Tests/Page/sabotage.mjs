@@ -298,7 +298,7 @@ try {
       'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code'],
     [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds',
       'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered', 'together', 'page-format', 'shapes', 'replay',
-      'cuts', 'lasers', 'recognise', 'paper', 'once', 'boards'],
+      'cuts', 'lasers', 'recognise', 'paper', 'once', 'boards', 'everyone'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(

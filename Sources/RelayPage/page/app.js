@@ -34,7 +34,7 @@ const withWords = load => async () => (await Promise.all([load(), restOfWords(),
 const late = {
   boardChange: withWords(() => import('./board-change.js')), boards: withWords(() => import('./boards.js')),
   devices: withWords(() => import('./devices.js')), editing: withWords(() => import('./edit-bar.js')),
-  endings: withWords(() => import('./endings.js')),
+  endings: withWords(() => import('./endings.js')), everyone: withWords(() => import('./everyone/index.js')),
   explain: withWords(() => import('./explain.js')), host: withWords(() => import('./host.js')),
   invite: withWords(() => import('./invite.js')), joinCode: withWords(() => import('./join-code.js')),
   kinds: loadKinds, names: () => import('./new-names.js'),
@@ -52,7 +52,10 @@ addEventListener('hashchange', () => {
 })
 
 const undo = new Undo()
-const records = new Records(added => canvas.redraw(added))
+const records = new Records(added => {
+  canvas.redraw(added)
+  everyone?.change(added)
+})
 const live = new Live(() => canvas.refresh())
 const canvas = new Canvas({
   stage: $('stage'), board: $('board'), live: $('live'), elements: () => records.ordered,
@@ -83,6 +86,7 @@ let boards
 /** Once they have come. */
 let panels
 let together
+let everyone
 
 const title = () => session?.title?.value || titleOf(session?.board ?? first)
 const svg = async () => (await late.svg()).svgDocument(records.ordered, records.title)
@@ -246,7 +250,12 @@ const showPeople = async () => {
 }
 
 const greet = async () => isBack && toast(say('entry.here', {name: session.name}), say('entry.startFresh'), leave)
-const beginnings = [async () => (await restOfWords(), greet()), () => beginEditing(), () => restoreSteps(), beginBoards, () => showPanels(),
+const beginForEveryone = async () => {
+  const {Everyone} = await late.everyone()
+  everyone = new Everyone({hands: tools, nameOf: user => session.names.get(user) ?? say('people.someone'), choose})
+}
+const beginnings = [beginForEveryone, async () => (await restOfWords(), greet()),
+  () => beginEditing(), () => restoreSteps(), beginBoards, () => showPanels(),
   ...['text', 'image', 'laser'].map(tool => async () => (await loadTool(tool)).listen({hands: tools, live}))].map(once)
 
 /** What stands is shown: what may be wanted without a relay is loaded now. */

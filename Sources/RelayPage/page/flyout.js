@@ -25,7 +25,8 @@ export function openFlyout({button, box, group, names, chosen, choose}) {
   }
   const pressed = ({target}) => menu.contains(target) || close()
   menu.addEventListener('keydown', event => {
-    const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity}[event.key]
+    const on = getComputedStyle(menu).direction === 'rtl' ? -1 : 1
+    const step = {ArrowRight: on, ArrowDown: 1, ArrowLeft: -on, ArrowUp: -1, Home: -Infinity, End: Infinity}[event.key]
     if (step) {
       const at = items.indexOf(document.activeElement)
       const to = Number.isFinite(step) ? (at + step + items.length) % items.length : step > 0 ? items.length - 1 : 0

@@ -11,9 +11,12 @@ export class Lasers {
   /** `{user, xy, at}`, the oldest first: each lasts by itself, and begins where the one before it has ended. */
   trails = []
 
-  /** @param {() => void} changed there is something to draw */
-  constructor(changed = () => {}) {
-    this.changed = changed
+  /**
+   * @param {() => void} changed there is something to draw
+   * @param {() => boolean} isStill whether somebody wants nothing to move
+   */
+  constructor(changed = () => {}, isStill = () => false) {
+    Object.assign(this, {changed, isStill})
   }
 
   /** @param {string} user whose colour it has @param {number[]} points as a packet has them */
@@ -29,7 +32,7 @@ export class Lasers {
   draw(context, scale, now = performance.now()) {
     this.trails = this.trails.filter(({at}) => now - at < trailMs)
     for (const {user, xy, at} of this.trails) {
-      const left = 1 - (now - at) / trailMs
+      const left = this.isStill() ? 1 : 1 - (now - at) / trailMs
       context.strokeStyle = tint(user)
       context.lineWidth = widthPx * left / scale
       context.beginPath()

@@ -33,10 +33,12 @@ export function ownColors({palette, restyle}) {
   // Not while one looks for it: each colour would be a step back of what is selected.
   input.onchange = () => {
     const color = input.value.slice(1).toUpperCase()
+    const isByKeys = input.matches(':focus-visible')
     show(keepColor(color, palette))
     restyle({color})
-    // The keys are for the board again.
-    input.blur()
+    // The keys of who came with a pointer are for the board again.
+    if (isByKeys) input.focus()
+    else input.blur()
   }
   show(keptColors())
   return box

@@ -64,7 +64,13 @@ export class Panels {
    */
   constructor({colors, widths, restyle, menu, people, translate, style, hands, title, setTitle, setPaper}) {
     const close = open([['people', 'people-panel'], ['more', 'menu'], ['style', 'style-panel']])
-    const row = ([id, run]) => worded('button', {id, className: 'row', onclick: () => (close(), run())}, {text: words[id]})
+    // Who came by keys goes on from the button that opened it.
+    const leave = ({detail, target}) => {
+      const opener = $(target.closest('#menu') ? 'more' : 'people')
+      close()
+      if (detail === 0) opener.focus()
+    }
+    const row = ([id, run]) => worded('button', {id, className: 'row', onclick: event => (leave(event), run())}, {text: words[id]})
     $('menu').append(...Object.entries(menu).map(row))
     $('clear').before(this.#paperRow(setPaper, close))
     $('leave').before(this.#languageRow(translate, close))

@@ -24,6 +24,10 @@ export function showPeople(members, self, isHost, manage, together) {
   const raised = hands ? [make('span', {className: 'hands'}, icon(handIcon), make('b', {textContent: hands}))] : []
   $('people').replaceChildren(...people.slice(0, 4).map(badge), make('span', {textContent: people.length}), ...raised)
   $('people').ariaLabel = [say('people.here', {count: people.length}), ...hands ? [say('hand.count', {count: hands})] : []].join(', ')
+  // Whoever is at a button of somebody's row stays there.
+  const focused = document.activeElement?.closest?.('#people-list button')
+  const row = focused?.closest('li')
+  const place = row && [row.dataset.user, [...row.querySelectorAll('button')].indexOf(focused)]
   $('people-list').replaceChildren(...people.slice(0, 200).map(person => {
     const [user, states] = person
     const isGone = user !== self && isAway(states)
@@ -39,4 +43,7 @@ export function showPeople(members, self, isHost, manage, together) {
       make('b', {textContent: nameOf(states)}),
       make('small', {textContent: [note, ...notes, id].filter(Boolean).join(' · ')}), ...buttons, ...button))
   }))
+  if (!place) return
+  const kept = [...$('people-list').children].find(({dataset}) => dataset.user === place[0])
+  ;(kept?.querySelectorAll('button')[place[1]] ?? $('people')).focus()
 }

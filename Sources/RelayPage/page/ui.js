@@ -64,7 +64,9 @@ export function toast(text, action, run) {
   notice.onclick = () => notice.remove()
   if (action) notice.append(make('button', {textContent: action, onclick: run}))
   box.append(notice)
-  setTimeout(notice.onclick, action ? 12_000 : 6_000)
+  // Not while keys are in it.
+  const end = () => notice.matches?.(':focus-within') ? setTimeout(end, 6_000) : notice.remove()
+  setTimeout(end, action ? 12_000 : 6_000)
 }
 
 export function tinted(user, element) {
@@ -77,7 +79,7 @@ export function tinted(user, element) {
 export function showCursors(cursors, members, canvas, box = $('cursors')) {
   const kept = new Map([...box.children].map(element => [element.dataset.key, element]))
   for (const [key, {user, x, y, at}] of cursors) {
-    const element = kept.get(key) ?? tinted(user, make('div', {className: 'cursor'}, make('i'), make('b')))
+    const element = kept.get(key) ?? tinted(user, make('div', {className: 'cursor'}, make('i'), make('b', {dir: 'auto'})))
     if (!kept.delete(key)) {
       element.dataset.key = key
       box.append(element)

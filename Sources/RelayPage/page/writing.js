@@ -17,16 +17,19 @@ export class Writing {
   }
 
   /** @param {object} element a text that is there, or `{color, size, x, y, width, paper}` of one to be; places are in 1/100 px */
-  begin(element) {
+  begin(element, ended) {
     if (this.area) return this.area.focus()
     this.place = {...element, element: element.id && element}
-    this.area = make('textarea', {id: 'words', value: shownWords(element), spellcheck: false, rows: 1})
+    this.area = make('textarea', {id: 'words', value: shownWords(element), spellcheck: false, rows: 1, dir: 'auto'})
     this.area.setAttribute('aria-label', say('writing'))
     this.area.addEventListener('input', () => this.lay())
     this.area.addEventListener('blur', () => this.finish())
     this.area.addEventListener('keydown', event => {
       event.stopPropagation()
-      if (event.key === 'Escape' || (event.key === 'Enter' && (event.ctrlKey || event.metaKey))) this.finish()
+      if (event.key === 'Escape' || (event.key === 'Enter' && (event.ctrlKey || event.metaKey))) {
+        const key = this.finish()
+        if (!this.area) ended?.(key)
+      }
     })
     for (const type of ['pointerdown', 'touchstart', 'wheel', 'dblclick', 'paste', 'drop']) {
       this.area.addEventListener(type, event => event.stopPropagation())
@@ -61,20 +64,21 @@ export class Writing {
     return this.area !== undefined && bytesOf(this.area.value) > textBytesMax
   }
 
+  /** @returns {string|undefined} the key of its record */
   finish() {
-    if (!this.area) return
-    if (this.isTooLong) return this.tell(say('text.tooLong', {size: bytesOf(this.area.value), limit: textBytesMax}))
+    if (!this.area) return undefined
+    if (this.isTooLong) return void this.tell(say('text.tooLong', {size: bytesOf(this.area.value), limit: textBytesMax}))
     const {area, place: {element, ...place}, session, undo, records} = this
     this.area = undefined
     const text = area.value.replace(/\r\n?/g, '\n')
     area.remove()
     if (element) this.canvas.hidden = new Set()
-    if (text === shownWords(element)) return
+    if (text === shownWords(element)) return element?.records[0].key
     const isEmpty = text.trim() === ''
     // As others have left it meanwhile: where it is now; one that is gone is a new one.
     const now = records.isReading ? element : records.elements.get(element?.id)
     const record = now?.records[0]
-    if (isEmpty && !record) return
+    if (isEmpty && !record) return undefined
     const id = now?.id ?? newID()
     const key = record?.key ?? id
     const words = isEmpty && now?.paper ? ' ' : text
@@ -82,6 +86,7 @@ export class Writing {
     const after = isEmpty && !now?.paper ? undefined : {customType: 'text', payload}
     session.write(key, after)
     undo.add([{key, before: record && {customType: record.customType, payload: record.payload}, after}])
+    return key
   }
 }
 

@@ -41,11 +41,19 @@ let screen
 /** Who draws letters knows how wide they are. @returns {CanvasRenderingContext2D|undefined} `undefined`: there is no screen */
 const onScreen = element => {
   screen ??= globalThis.document?.createElement('canvas').getContext('2d')
-  if (screen) screen.font = fontOf(element)
+  if (screen) straight(screen, element).font = fontOf(element)
   return screen
 }
 /** For tests. */
 export const measureOn = context => { screen = context }
+
+const rightToLeft = /^[^\p{L}]*[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
+/** Lines begin at the left, whatever the page's direction is; within them the text has its own, that of its first letter that has one. */
+function straight(context, {text}) {
+  context.textAlign = 'left'
+  context.direction = rightToLeft.test(text) ? 'rtl' : 'ltr'
+  return context
+}
 
 const measured = element => {
   const context = onScreen(element)
@@ -102,6 +110,7 @@ function draw(context, element) {
   context.globalAlpha = opacity / 100
   context.fillStyle = rgb
   context.font = fontOf(element)
+  straight(context, element)
   lines.forEach((line, number) => context.fillText(line, x / 100, baseline(element, number) / 100))
 }
 

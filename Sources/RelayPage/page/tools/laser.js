@@ -9,7 +9,7 @@ const packetPointsBytesMax = 800
 
 function lasersOf(hands) {
   if (!hands.lasers) {
-    hands.lasers = new Lasers(() => hands.canvas.refresh())
+    hands.lasers = new Lasers(() => hands.canvas.refresh(), () => matchMedia('(prefers-reduced-motion:reduce)').matches)
     hands.overlays.set('laser', context => hands.lasers.draw(context, hands.canvas.view.scale))
   }
   return hands.lasers

@@ -35,10 +35,7 @@ export function begin(event, hands, tool) {
       const element = textAt(event, hands)
       if (element && !hands.session.mayChange(element)) return void hands.refused()
       if (element) return write(hands, element)
-      const {size} = hands.style(tool)
-      const place = canvas.toBoard(event)
-      if (tool === 'note') return write(hands, noteAt(place, styleOf(hands, tool), hands.style(tool).paper))
-      write(hands, {...styleOf(hands, tool), ...cornerAt(place, size)})
+      putAt(hands, tool, canvas.toBoard(event))
     },
     cancel: drop,
   }
@@ -58,11 +55,21 @@ function noteAt({x, y}, style, paper) {
   return {...style, width, paper, x: hundredths(x) - width / 2, y: hundredths(y) - 2 * size}
 }
 
+/** A new text, or note. @param {(key: string|undefined) => void} [ended] by a key, with the key of its record */
+export function putAt(hands, tool, place, ended) {
+  const {size, paper} = hands.style(tool)
+  const style = styleOf(hands, tool)
+  write(hands, tool === 'note' ? noteAt(place, style, paper) : {...style, ...cornerAt(place, size)}, undefined, ended)
+}
+
+/** One that is there. */
+export const goOn = (hands, element, ended) => write(hands, element, undefined, ended)
+
 /** @param {number} [width] in px, of a new text that wraps */
-function write(hands, element, width) {
+function write(hands, element, width, ended) {
   const {canvas, session, records, undo} = hands
   hands.writing ??= new Writing({canvas, session, records, undo, tell: toast})
-  hands.writing.begin(width ? {...element, width: Math.max(2 * element.size, hundredths(width))} : element)
+  hands.writing.begin(width ? {...element, width: Math.max(2 * element.size, hundredths(width))} : element, ended)
 }
 
 /** Where the lines of a text to be will end. */

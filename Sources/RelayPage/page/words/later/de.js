@@ -293,4 +293,23 @@ export const words = {
   'replay.backwards': 'Die Zeit {actual} liegt vor {limit}, und die war schon erreicht.',
   'replay.afterEnd': 'Auf das „end“-Ereignis darf nichts folgen.',
   'replay.unreadable': 'Der Browser kann die Datei nicht lesen.',
+
+  'skip': 'Zur Tafel',
+  'board.area': 'Tafel',
+  'board.keys': 'Punkt und Komma wählen das nächste und das vorige aus, was hier liegt. Die Eingabetaste ändert einen ausgewählten Text oder setzt mit dem Werkzeug einen neuen, eine Haftnotiz oder eine Form hierher. Pfeiltasten bewegen, was ausgewählt ist, sonst die Ansicht. Escape hebt die Auswahl auf.',
+  'texts': 'Texte auf der Tafel',
+  'texts.note': 'Haftnotiz: {text}',
+  'texts.more': {
+    one: 'Auf der Tafel ist {count} weiterer Text.',
+    other: 'Auf der Tafel sind {count} weitere Texte.',
+  },
+  'news.wrote': '{name} schrieb: {text}',
+  'news.many': {
+    one: '{count} neuer Text, von {names}',
+    other: '{count} neue Texte, von {names}',
+  },
+  'news.others': 'anderen',
+  'thing.line': 'Gezeichnete Linie',
+  'thing.selected': '{what}, {number} von {count}',
+  'thing.none': 'Nichts in dieser Ansicht kannst du ändern. Drücke F, um alles zu zeigen.',
 }

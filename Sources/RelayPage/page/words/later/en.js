@@ -293,4 +293,23 @@ export const words = {
   'replay.backwards': 'The time {actual} is before {limit}, which was there already.',
   'replay.afterEnd': 'Nothing may follow the “end” event.',
   'replay.unreadable': 'The browser cannot read the file.',
+
+  'skip': 'Go to the board',
+  'board.area': 'Board',
+  'board.keys': 'Period and comma select the next and the previous thing here. Enter changes a selected text, or puts a new one, a note or a shape here with its tool. Arrow keys move what is selected, else the view. Escape selects nothing.',
+  'texts': 'Texts on the board',
+  'texts.note': 'Sticky note: {text}',
+  'texts.more': {
+    one: '{count} more text is on the board.',
+    other: '{count} more texts are on the board.',
+  },
+  'news.wrote': '{name} wrote: {text}',
+  'news.many': {
+    one: '{count} new text, by {names}',
+    other: '{count} new texts, by {names}',
+  },
+  'news.others': 'others',
+  'thing.line': 'Drawn line',
+  'thing.selected': '{what}, {number} of {count}',
+  'thing.none': 'Nothing that you can change is in view. Press F to show everything.',
 }

@@ -1,0 +1,220 @@
+"""The page for everyone: by keys alone, for who hears it, in forced colours, from right to left, on 320 px."""
+
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+import accessibility
+from browser import until
+from pictures import text
+from stage import check
+
+# `region` is a practice and no rule of WCAG: the dock and the panels stand in no landmark.
+AXE = """const done = arguments[0]
+  axe.run(document, {resultTypes: ['violations'], rules: {region: {enabled: false}}}).then(({violations}) =>
+    done(violations.map(({id, nodes}) => `${id}: ${nodes.slice(0, 3).map(({target}) => target.join(' ')).join(', ')}`)),
+    error => done([String(error)]))"""
+LISTED = "return [...document.querySelectorAll('#texts button')].map(({textContent}) => textContent)"
+FOCUSED = "const {id, tagName} = document.activeElement; return id || tagName.toLowerCase()"
+
+
+def keys(page, *pressed):
+    """Pressed one after the other, wherever the focus is."""
+    for key in pressed:
+        ActionChains(page.driver, duration=0).send_keys(key).perform()
+
+
+def focused(page):
+    return page.ask(FOCUSED)
+
+
+def tab_to(page, wanted, back=False):
+    """Goes on by Tab until the control is reached."""
+    for _ in range(80):
+        if focused(page) == wanted:
+            return
+        chain = ActionChains(page.driver, duration=0)
+        (chain.key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT) if back else chain.send_keys(Keys.TAB)).perform()
+    raise AssertionError(f"Tab does not reach {wanted}; the focus is at {focused(page)}")
+
+
+def ready(page):
+    until(lambda: page.ask("return document.querySelector('#skip') !== null && document.querySelector('#menu button') !== null"),
+          "what comes late is there")
+
+
+def notes(relay, *placed):
+    """Sticky notes that an app writes, each as (x, y, words)."""
+    client = relay.client("ben")
+    client.request("subscribe", channel="lesson", features=["presence"])
+    client.request("setStates", kind="message", channel="lesson", states={"name": "Ben"})
+    for number, (x, y, words) in enumerate(placed, 1):
+        content = {"color": "#1B1B1BFF", "id": f"note-{number}", "paper": "#FFE680FF", "size": 2600, "text": words, "v": 1, "width": 16000,
+                   "x": x * 100, "y": y * 100, "z": number}
+        client.retain("lesson", content["id"], text(content), custom_type="text")
+
+
+@check("a small lesson is given with keys alone, and the focus is never lost")
+def by_keys(stage):
+    relay = stage.relay()
+    page = stage.visitor(relay, "", key="host")
+    page.load()
+    until(lambda: page.is_shown("#welcome"), "a name is asked for")
+    until(lambda: focused(page) == "name", "the focus is in the field")
+    keys(page, *"Ada", Keys.ENTER)
+    page.wait("connected")
+    ready(page)
+    tab_to(page, "skip")
+    stage.picture(page, "keys-skip")
+    keys(page, Keys.ENTER)
+    assert focused(page) == "board", focused(page)
+    tab_to(page, "style")
+    keys(page, Keys.ENTER)
+    until(lambda: page.is_shown("#style-panel"), "the colours are shown")
+    keys(page, Keys.TAB, Keys.TAB, Keys.ENTER)
+    color = page.ask("return document.activeElement.dataset.color")
+    keys(page, Keys.ESCAPE)
+    assert focused(page) == "style", focused(page)
+    keys(page, Keys.ESCAPE)
+    assert focused(page) == "board", focused(page)
+    keys(page, "n", Keys.ENTER)
+    until(lambda: focused(page) == "words", "a note is being written", 5)
+    keys(page, *"hello", Keys.ESCAPE)
+    until(lambda: page.elements() == 1 and focused(page) == "board", lambda: f"the board has the note, and the focus: {focused(page)}", 5)
+    until(lambda: page.ask(LISTED) == ["Sticky note: hello"], lambda: f"it is listed: {page.ask(LISTED)}", 5)
+    before = page.svg()
+    assert color[:7].lower() in before.lower(), f"{color} is not the note's: {before}"
+    keys(page, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    until(lambda: page.svg() != before, "arrows move it", 5)
+    keys(page, Keys.ENTER)
+    until(lambda: focused(page) == "words", "Enter goes on with it", 5)
+    keys(page, *" you", Keys.ESCAPE)
+    until(lambda: page.ask(LISTED) == ["Sticky note: hello you"], "it has the new words", 5)
+    stage.picture(page, "keys-note")
+    for _ in range(3):
+        ActionChains(page.driver, duration=0).key_down(Keys.CONTROL).send_keys("z").key_up(Keys.CONTROL).perform()
+    until(lambda: page.elements() == 0, "all is undone", 5)
+    for tool in "lro":
+        keys(page, tool, Keys.ENTER)
+    until(lambda: page.elements() == 3, lambda: f"three shapes are there: {page.elements()}", 5)
+    keys(page, '.')
+    said = page.ask("return [...document.querySelectorAll('.unseen[role=status]')].map(({textContent}) => textContent).join()")
+    assert "of 3" in said, said
+    keys(page, Keys.DELETE)
+    until(lambda: page.elements() == 2, "what is selected is removed", 5)
+    tab_to(page, "invite")
+    keys(page, Keys.ENTER)
+    until(lambda: page.is_shown("#invite-dialog"), "the invitation is shown", 5)
+    keys(page, Keys.ESCAPE)
+    until(lambda: focused(page) == "invite", lambda: f"the focus is back: {focused(page)}", 5)
+    tab_to(page, "more")
+    keys(page, Keys.ENTER)
+    until(lambda: page.is_shown("#menu"), "the menu is shown", 5)
+    tab_to(page, "zoom-fit")
+    keys(page, Keys.ENTER)
+    until(lambda: focused(page) == "more", lambda: f"the focus is at the menu's button: {focused(page)}", 5)
+
+
+@check("who hears the page reads all texts in their order, is told what others write, and goes to a text by keys")
+def heard(stage):
+    relay = stage.relay()
+    page = stage.page(relay, "Ada", key="host")
+    ready(page)
+    notes(relay, (500, 300, "third"), (500, 100, "second"), (150, 110, "first"))
+    until(lambda: page.ask(LISTED) == [f"Sticky note: {word}" for word in ("first", "second", "third")],
+          lambda: f"they are listed: {page.ask(LISTED)}", 10)
+    said = "return [...document.querySelectorAll('.unseen[role=status]')].map(({textContent}) => textContent).join()"
+    until(lambda: "Ben wrote" in page.ask(said) or "new texts, by Ben" in page.ask(said), lambda: f"it is told: {page.ask(said)}", 15)
+    page.ask("document.querySelector('#texts button').focus()")
+    keys(page, Keys.ARROW_DOWN)
+    stage.picture(page, "texts-list")
+    wrong = accessibility.faults(page) + page.driver.execute_async_script(AXE)
+    keys(page, Keys.ENTER)
+    until(lambda: focused(page) == "board", "the board has the keys", 5)
+    keys(page, Keys.ENTER)
+    until(lambda: focused(page) == "words" and page.ask("return document.activeElement.value") == "second", "that text is changed", 5)
+    keys(page, Keys.ESCAPE)
+    assert not wrong, "; ".join(wrong)
+
+
+@check("no rule of axe finds anything, with each panel open, in both themes and on 320 px")
+def axe(stage):
+    relay = stage.relay()
+    notes(relay, (100, 200, "hello"))
+    page = stage.page(relay, "Ada", key="host")
+    ready(page)
+    wrong = []
+
+    def see(what):
+        wrong.extend(f"{what}: {fault}" for fault in accessibility.faults(page) + page.driver.execute_async_script(AXE))
+        stage.picture(page, f"everyone-{what}")
+    widths = ((320, 900), (1280, 900)) if page.browser.name == "chromium" else ((1280, 900),)
+    for dark in (False, True) if page.browser.name == "chromium" else (False,):
+        page.browser.set_dark(dark)
+        for size in widths:
+            page.resize(*size)
+            name = f"{size[0]}-{'dark' if dark else 'light'}"
+            see(name)
+            for button, panel in (("#style", "#style-panel"), ("#people", "#people-panel"), ("#more", "#menu")):
+                page.click(button)
+                until(lambda: page.is_shown(panel), f"{panel} is shown", 5)
+                see(f"{name}-{panel[1:]}")
+                page.press(Keys.ESCAPE)
+            page.ask("document.querySelector('#texts button').focus()")
+            see(f"{name}-texts")
+            page.ask("document.activeElement.blur()")
+    assert not wrong, f"{len(wrong)} faults: " + "; ".join(wrong[:12])
+
+
+@check("in a page from right to left all stands on the other side, and the drawing as it was")
+def mirrored(stage):
+    relay = stage.relay()
+    notes(relay, (300, 200, "hello, world!"), (300, 400, "مرحبا بكم!"))
+    page = stage.page(relay, "Ada", key="host", size=(1280, 900))
+    ready(page)
+    page.must_have(2)
+    boxes = """return ['#status', '#more', '#zoom', '#undo'].map(id => {
+        const {left, right} = document.querySelector(id).getBoundingClientRect(); return [left, right].map(Math.round)})"""
+    before, drawn = page.ask(boxes), page.layer()
+    page.ask("document.documentElement.dir = 'rtl'")
+    after = page.ask(boxes)
+    mirror = [[1280 - right, 1280 - left] for left, right in before]
+    assert all(abs(one - other) <= 2 for found, wanted in zip(after, mirror) for one, other in zip(found, wanted)), f"{after}, not {mirror}"
+    page.ask("window.dispatchEvent(new Event('resize')); const {view} = window.whiteboard; window.whiteboard.view = {...view, scale: 2}")
+    page.show(0, 0)
+    assert page.layer() == drawn, "the drawing is another one"
+    wrong = accessibility.faults(page)
+    for button in "#people", "#more", "#style":
+        page.click(button)
+        wrong += accessibility.faults(page)
+        stage.picture(page, f"rtl-{button[1:]}")
+        page.press(Keys.ESCAPE)
+    page.resize(360, 640)
+    wrong += accessibility.faults(page)
+    stage.picture(page, "rtl-phone")
+    assert not wrong, "; ".join(wrong)
+
+
+@check("in forced colours each control and its state is seen, and the ink stays")
+def forced(stage):
+    page = stage.page(stage.relay(), "Ada", key="host")
+    if page.browser.name != "chromium":
+        return
+    ready(page)
+    page.draw((150, 150), (300, 200))
+    page.must_have(1)
+    drawn = page.layer()
+    for scheme in "light", "dark":
+        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [
+            {"name": "forced-colors", "value": "active"}, {"name": "prefers-color-scheme", "value": scheme}]})
+        assert page.ask("return matchMedia('(forced-colors: active)').matches")
+        color = "const style = one => getComputedStyle(document.querySelector(one)); "
+        on, off = page.ask(
+            color + "return ['true', 'false'].map(is => style(`#tools [aria-pressed=${is}]`).backgroundColor)")
+        assert on != off, f"the chosen tool is as the others: {on}"
+        assert page.ask(color + "return style('#dock').borderTopWidth") == "1px"
+        if scheme == "light":
+            assert page.layer() == drawn, "the ink is another one"
+        page.click("#style")
+        stage.picture(page, f"forced-{scheme}")
+        page.press(Keys.ESCAPE)
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
