@@ -91,7 +91,7 @@ extension Command {
             for await event in client.events {
                 let wasLive = isLive
                 let lines = book.withLock {
-                    $0.recorder.note(event, at: clock.now - begin, time: Int(Date.now.timeIntervalSince1970 * 1_000))
+                    $0.recorder.note(event, at: clock.now - begin, time: Int(Date().timeIntervalSince1970 * 1_000))
                 }
                 try write(lines)
                 if !wasLive, isLive {

@@ -221,7 +221,10 @@ class Page:
 
     def click(self, selector):
         until(lambda: self.is_shown(selector), f"{self.who}: {selector} is shown", 5)
-        self.find(selector).click()
+        element = self.find(selector)
+        # WebKit's driver clicks nothing that its panel has to be scrolled for.
+        self.ask("arguments[0].scrollIntoView({block: 'nearest'})", element)
+        element.click()
 
     def leave_by(self, selector):
         """Clicks what makes the page load itself anew; returns on the new one."""

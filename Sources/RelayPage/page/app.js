@@ -251,7 +251,7 @@ const showPeople = async () => {
 
 const greet = async () => isBack && toast(say('entry.here', {name: session.name}), say('entry.startFresh'), leave)
 const beginForEveryone = async () => {
-  const {Everyone} = await late.everyone()
+  const [{Everyone}] = await Promise.all([late.everyone(), loadKinds()])
   everyone = new Everyone({hands: tools, nameOf: user => session.names.get(user) ?? say('people.someone'), choose})
 }
 const beginnings = [beginForEveryone, async () => (await restOfWords(), greet()),

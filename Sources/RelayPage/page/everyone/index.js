@@ -1,6 +1,5 @@
 // For everyone: what is written on the board as a list for who cannot see it, news of what others write, and the board by keys alone.
 // It comes behind the first drawing.
-import {loadKinds} from '../kinds/index.js'
 import {$, make} from '../ui.js'
 import {label, say} from '../words/index.js'
 import {hearBoardKeys, keepFocus} from './board-keys.js'
@@ -21,7 +20,7 @@ const worded = (element, words) => {
 export class Everyone {
   order = new ReadingOrder()
 
-  /** @param {{hands: object, nameOf: (user: string) => string, choose: (tool: string) => void}} parts */
+  /** What the kinds of records are is known. @param {{hands: object, nameOf: (user: string) => string, choose: (tool: string) => void}} parts */
   constructor(parts) {
     Object.assign(this, parts)
     const board = $('board')
@@ -37,19 +36,12 @@ export class Everyone {
     this.news = new News(text => this.say(text))
     hearBoardKeys({...parts, say: text => this.say(text)})
     keepFocus(board)
-    this.#begin()
-  }
-
-  async #begin() {
-    await loadKinds()
     this.hands.records.ordered.filter(isText).forEach(element => this.order.change([], [element]))
-    this.hasBegun = true
     this.#showSoon()
   }
 
   /** What has changed on the board, as `Records` tells it. */
   change({gone, come}) {
-    if (!this.hasBegun) return
     const [texts, others] = [come.filter(isText), gone.filter(isText)]
     if (texts.length + others.length === 0) return
     this.order.change(others, texts)
