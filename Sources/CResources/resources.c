@@ -301,6 +301,9 @@ static const unsigned char page_kinds_stroke_js[] = {
 static const unsigned char page_kinds_text_js[] = {
 #embed "../RelayPage/page/kinds/text.js"
 };
+static const unsigned char page_language_choice_js[] = {
+#embed "../RelayPage/page/language-choice.js"
+};
 static const unsigned char page_lasers_js[] = {
 #embed "../RelayPage/page/lasers.js"
 };
@@ -448,20 +451,98 @@ static const unsigned char page_ui_js[] = {
 static const unsigned char page_undo_js[] = {
 #embed "../RelayPage/page/undo.js"
 };
+static const unsigned char page_words_ar_js[] = {
+#embed "../RelayPage/page/words/ar.js"
+};
 static const unsigned char page_words_de_js[] = {
 #embed "../RelayPage/page/words/de.js"
 };
 static const unsigned char page_words_en_js[] = {
 #embed "../RelayPage/page/words/en.js"
 };
+static const unsigned char page_words_es_js[] = {
+#embed "../RelayPage/page/words/es.js"
+};
+static const unsigned char page_words_fr_js[] = {
+#embed "../RelayPage/page/words/fr.js"
+};
 static const unsigned char page_words_index_js[] = {
 #embed "../RelayPage/page/words/index.js"
+};
+static const unsigned char page_words_it_js[] = {
+#embed "../RelayPage/page/words/it.js"
+};
+static const unsigned char page_words_later_ar_js[] = {
+#embed "../RelayPage/page/words/later/ar.js"
 };
 static const unsigned char page_words_later_de_js[] = {
 #embed "../RelayPage/page/words/later/de.js"
 };
 static const unsigned char page_words_later_en_js[] = {
 #embed "../RelayPage/page/words/later/en.js"
+};
+static const unsigned char page_words_later_es_js[] = {
+#embed "../RelayPage/page/words/later/es.js"
+};
+static const unsigned char page_words_later_fr_js[] = {
+#embed "../RelayPage/page/words/later/fr.js"
+};
+static const unsigned char page_words_later_it_js[] = {
+#embed "../RelayPage/page/words/later/it.js"
+};
+static const unsigned char page_words_later_pl_js[] = {
+#embed "../RelayPage/page/words/later/pl.js"
+};
+static const unsigned char page_words_later_pt_js[] = {
+#embed "../RelayPage/page/words/later/pt.js"
+};
+static const unsigned char page_words_later_tr_js[] = {
+#embed "../RelayPage/page/words/later/tr.js"
+};
+static const unsigned char page_words_later_uk_js[] = {
+#embed "../RelayPage/page/words/later/uk.js"
+};
+static const unsigned char page_words_pl_js[] = {
+#embed "../RelayPage/page/words/pl.js"
+};
+static const unsigned char page_words_pt_js[] = {
+#embed "../RelayPage/page/words/pt.js"
+};
+static const unsigned char page_words_status_ar_js[] = {
+#embed "../RelayPage/page/words/status/ar.js"
+};
+static const unsigned char page_words_status_de_js[] = {
+#embed "../RelayPage/page/words/status/de.js"
+};
+static const unsigned char page_words_status_en_js[] = {
+#embed "../RelayPage/page/words/status/en.js"
+};
+static const unsigned char page_words_status_es_js[] = {
+#embed "../RelayPage/page/words/status/es.js"
+};
+static const unsigned char page_words_status_fr_js[] = {
+#embed "../RelayPage/page/words/status/fr.js"
+};
+static const unsigned char page_words_status_it_js[] = {
+#embed "../RelayPage/page/words/status/it.js"
+};
+static const unsigned char page_words_status_pl_js[] = {
+#embed "../RelayPage/page/words/status/pl.js"
+};
+static const unsigned char page_words_status_pt_js[] = {
+#embed "../RelayPage/page/words/status/pt.js"
+};
+static const unsigned char page_words_status_tr_js[] = {
+#embed "../RelayPage/page/words/status/tr.js"
+};
+static const unsigned char page_words_status_uk_js[] = {
+#embed "../RelayPage/page/words/status/uk.js"
+};
+static const unsigned char page_words_tr_js[] = {
+#embed "../RelayPage/page/words/tr.js"
+};
+static const unsigned char page_words_uk_js[] = {
+#embed "../RelayPage/page/words/uk.js"
 };
 static const unsigned char page_writer_js[] = {
 #embed "../RelayPage/page/writer.js"
@@ -575,6 +656,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/kinds/stroke-edits.js", page_kinds_stroke_edits_js),
     FILE_NAMED("page/kinds/stroke.js", page_kinds_stroke_js),
     FILE_NAMED("page/kinds/text.js", page_kinds_text_js),
+    FILE_NAMED("page/language-choice.js", page_language_choice_js),
     FILE_NAMED("page/lasers.js", page_lasers_js),
     FILE_NAMED("page/late.css", page_late_css),
     FILE_NAMED("page/layers.js", page_layers_js),
@@ -624,11 +706,37 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/tools/text.js", page_tools_text_js),
     FILE_NAMED("page/ui.js", page_ui_js),
     FILE_NAMED("page/undo.js", page_undo_js),
+    FILE_NAMED("page/words/ar.js", page_words_ar_js),
     FILE_NAMED("page/words/de.js", page_words_de_js),
     FILE_NAMED("page/words/en.js", page_words_en_js),
+    FILE_NAMED("page/words/es.js", page_words_es_js),
+    FILE_NAMED("page/words/fr.js", page_words_fr_js),
     FILE_NAMED("page/words/index.js", page_words_index_js),
+    FILE_NAMED("page/words/it.js", page_words_it_js),
+    FILE_NAMED("page/words/later/ar.js", page_words_later_ar_js),
     FILE_NAMED("page/words/later/de.js", page_words_later_de_js),
     FILE_NAMED("page/words/later/en.js", page_words_later_en_js),
+    FILE_NAMED("page/words/later/es.js", page_words_later_es_js),
+    FILE_NAMED("page/words/later/fr.js", page_words_later_fr_js),
+    FILE_NAMED("page/words/later/it.js", page_words_later_it_js),
+    FILE_NAMED("page/words/later/pl.js", page_words_later_pl_js),
+    FILE_NAMED("page/words/later/pt.js", page_words_later_pt_js),
+    FILE_NAMED("page/words/later/tr.js", page_words_later_tr_js),
+    FILE_NAMED("page/words/later/uk.js", page_words_later_uk_js),
+    FILE_NAMED("page/words/pl.js", page_words_pl_js),
+    FILE_NAMED("page/words/pt.js", page_words_pt_js),
+    FILE_NAMED("page/words/status/ar.js", page_words_status_ar_js),
+    FILE_NAMED("page/words/status/de.js", page_words_status_de_js),
+    FILE_NAMED("page/words/status/en.js", page_words_status_en_js),
+    FILE_NAMED("page/words/status/es.js", page_words_status_es_js),
+    FILE_NAMED("page/words/status/fr.js", page_words_status_fr_js),
+    FILE_NAMED("page/words/status/it.js", page_words_status_it_js),
+    FILE_NAMED("page/words/status/pl.js", page_words_status_pl_js),
+    FILE_NAMED("page/words/status/pt.js", page_words_status_pt_js),
+    FILE_NAMED("page/words/status/tr.js", page_words_status_tr_js),
+    FILE_NAMED("page/words/status/uk.js", page_words_status_uk_js),
+    FILE_NAMED("page/words/tr.js", page_words_tr_js),
+    FILE_NAMED("page/words/uk.js", page_words_uk_js),
     FILE_NAMED("page/writer.js", page_writer_js),
     FILE_NAMED("page/writing.js", page_writing_js),
     FILE_NAMED("relay-client.js", relay_client_js),

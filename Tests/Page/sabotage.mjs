@@ -209,6 +209,10 @@ const sabotages = [
   ['kinds: errors of rounding add up', 'places.push([x(sum[0]), y(sum[1])])', 'places.push([0, 1].map(axis => (places.at(-1)?.[axis] ?? 0) + [x, y][axis](points[at + axis]) - (at ? [x, y][axis](0) : 0)))'],
   ['kinds: what a record says besides is lost', 'payload: written(object)}', 'payload: written({...object, by: undefined})}'],
   ['words: of a number there is one text', 'found[new Intl.PluralRules(language).select(values.count)] ?? found.other', 'found.other'],
+  ['words: a number beyond a million has none', ' ?? found.other : found', ' : found'],
+  ['words: a language is asked for with its country', "name?.split('-')[0].toLowerCase()", 'name?.toLowerCase()'],
+  ['words: another language lacks what came late', "[part, ...isWhole ? ['later/'] : []]", '[part]'],
+  ['status: numbers are English', 'value.toLocaleString(locale, {minimumFractionDigits', "value.toLocaleString('en', {minimumFractionDigits"],
   ['texts: a word begins no line of its own', 'if (from > start) {', 'if (false) {'],
   ['texts: an accent stands alone', '|(?<=\\u200d).', ''],
   ['texts: all of a text is measured for each line', 'while (high <= count && fits(high)) [low, high] = [high, 2 * high]', 'high = count + 1'],
@@ -298,7 +302,7 @@ try {
       'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code'],
     [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds',
       'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered', 'together', 'page-format', 'shapes', 'replay',
-      'cuts', 'lasers', 'recognise', 'paper', 'once', 'boards', 'everyone'],
+      'cuts', 'lasers', 'recognise', 'paper', 'once', 'boards', 'everyone', 'status'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(

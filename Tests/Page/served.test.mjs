@@ -46,9 +46,11 @@ test('what the whiteboard loads later is there, and is not loaded at first', () 
   const first = loaded('page/index.html')
   const later = [...first].flatMap(name => [...files.get(name).matchAll(/\bimport\('(.*?)'\)/g)]
       .map(([, path]) => posix.join(posix.dirname(name), path)))
-  const wanted = ['page/host.js', 'page/svg-document.js', 'page/explain.js', 'page/tools/select.js', 'page/words/later/en.js']
+  const wanted = ['page/host.js', 'page/svg-document.js', 'page/explain.js', 'page/tools/select.js']
   assert.ok(wanted.every(name => later.includes(name)), `${later}`)
-  for (const name of later) assert.ok(files.has(name) && !first.has(name), name)
+  const words = [...files.keys()].filter(name => /^page\/words\/.*\b[a-z]{2}\.js$/.test(name))
+  assert.equal(words.length, 3 * Object.keys(languages).length)
+  for (const name of [...later, ...words]) assert.ok(files.has(name) && !first.has(name), name)
 })
 
 test('the one address leads to every module of the client, and to no file besides', () => {

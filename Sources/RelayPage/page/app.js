@@ -14,7 +14,7 @@ import {loadTool, loadTools, toolOfKey, tools as toolTable} from './tools/index.
 import {Tools} from './tools.js'
 import {$, ask, field, make, showCursors, toast} from './ui.js'
 import {Undo} from './undo.js'
-import {keepLanguage, label, preferred, restOfWords, say, speak} from './words/index.js'
+import {keepLanguage, label, locale, preferred, restOfWords, say, speak} from './words/index.js'
 
 const local = open('localStorage')
 /** By the second half of their words, `color.…` and `width.…`. */
@@ -67,7 +67,7 @@ const canvas = new Canvas({
   },
   moved: () => queueMicrotask(() => {
     canvas.layPaper()
-    $('zoom-level').textContent = `${Math.round(canvas.view.scale * 100)} %`
+    $('zoom-level').textContent = canvas.view.scale.toLocaleString(locale, {style: 'percent'})
     tools?.writing?.lay()
     together?.moved()
   }),
@@ -331,9 +331,9 @@ async function showPanels() {
 /** Into another language, which is kept. */
 async function translate(language) {
   await speak(language)
-  await restOfWords()
   keepLanguage(language)
   label(document.body)
+  canvas.moved()
   changed('metadata')
   changed('people')
 }

@@ -9,7 +9,7 @@ import {titleOf} from './names.js'
 import {boardName} from './new-names.js'
 import {prepared} from './surface.js'
 import {$, ask, field, icon, make, toast} from './ui.js'
-import {language, say} from './words/index.js'
+import {locale, say} from './words/index.js'
 
 /** A picture's size, in px, and how many things are drawn in it: of more, some. */
 const [pictureWidth, pictureHeight, drawnMax] = [240, 150, 1_500]
@@ -125,7 +125,7 @@ export class Boards {
   #card(board, closing, signal) {
     const {name, title, at, picture, hasImages} = board
     const isToday = new Date(at).toDateString() === new Date().toDateString()
-    const time = new Date(at).toLocaleString(language, isToday ? {timeStyle: 'short'} : {dateStyle: 'medium'})
+    const time = new Date(at).toLocaleString(locale, isToday ? {timeStyle: 'short'} : {dateStyle: 'medium'})
     const isHere = name === this.session.board
     const shown = picture ? make('img', {src: picture, alt: '', className: hasImages ? '' : 'ink'}) : make('i')
     const card = make('button', {type: 'button', className: 'card', title: name, onclick: closing(() => isHere || go(name))}, shown,

@@ -1,8 +1,9 @@
 // Menus and panels, and the buttons that open them. They come behind the first drawing.
+import {languageChoice} from './language-choice.js'
 import {ownColors} from './own-colors.js'
 import {loadTool} from './tools/index.js'
 import {$, make} from './ui.js'
-import {label, language, languages} from './words/index.js'
+import {label} from './words/index.js'
 
 /** Buttons that show a panel; one at a time, and none after a press elsewhere. */
 function open(pairs) {
@@ -110,11 +111,8 @@ export class Panels {
   }
 
   #languageRow(translate, close) {
-    const options = Object.entries(languages).map(([name, {name: text}]) => make('option', {value: name, lang: name, textContent: text}))
-    const select = make('select', {id: 'language'}, ...options)
-    select.value = language
-    select.onchange = () => translate(select.value).then(close, () => { select.value = language })
-    return make('label', {className: 'row'}, worded('span', {}, {text: 'menu.language'}), select)
+    const choice = languageChoice(name => translate(name).then(() => close()))
+    return make('label', {className: 'row'}, worded('span', {}, {text: 'menu.language'}), choice)
   }
 
   #paperRow(setPaper, close) {

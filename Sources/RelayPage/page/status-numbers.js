@@ -1,4 +1,5 @@
-// What the status page makes of the relay's answers: rates, an order, and words for numbers.
+// What the status page makes of the relay's answers: rates, an order, and numbers in the reader's language.
+import {language, locale} from './words/index.js'
 
 /** A queue that was not empty for less than this is one that was just being written to. */
 export const slowMs = 250
@@ -48,24 +49,28 @@ export function inOrder(users) {
 /** How full a small bar is, 0…1: nothing at none, all at 8 MiB, where the relay lets a reader go. */
 export const load = bytes => Math.min(1, Math.log2(1 + bytes / 1024) / 13)
 
-const grouped = number => number.toLocaleString('en')
+const number = (value, digits, more) =>
+  value.toLocaleString(locale, {minimumFractionDigits: digits, maximumFractionDigits: digits, ...more})
+/** Arabic writes a kilobyte out, and needs more room for it than a table has. */
+const display = () => language === 'ar' ? 'narrow' : 'short'
+const amount = (value, unit, digits = 0) => number(value, digits, {style: 'unit', unit, unitDisplay: display()})
 
 export function bytesText(bytes) {
-  const power = bytes < 1_000 ? 0 : Math.min(3, Math.floor(Math.log10(bytes) / 3))
-  return power === 0 ? `${bytes} B` : `${(bytes / 1_000 ** power).toFixed(1)} ${['kB', 'MB', 'GB'][power - 1]}`
+  const power = bytes < 1_000 ? 1 : Math.min(3, Math.floor(Math.log10(bytes) / 3))
+  return amount(bytes / 1_000 ** power, ['kilobyte', 'megabyte', 'gigabyte'][power - 1], bytes ? 1 : 0)
 }
 
-export const countText = (count, noun) => `${grouped(count)}${noun ? ` ${noun}${count === 1 ? '' : 's'}` : ''}`
+export const countText = count => number(count, 0)
 
 /** A rate: with a decimal while it is small. */
-export const rateText = rate => rate > 0 && rate < 10 ? rate.toFixed(1) : grouped(Math.round(rate))
+export const rateText = rate => number(rate, rate > 0 && rate < 10 ? 1 : 0)
 
 export function spanText(ms) {
-  if (ms < 1_000) return `${ms} ms`
+  if (ms < 1_000) return amount(ms, 'millisecond')
   const seconds = Math.floor(ms / 1000)
-  if (seconds < 60) return `${(ms / 1000).toFixed(seconds < 10 ? 1 : 0)} s`
-  const units = [['d', 86_400], ['h', 3_600], ['min', 60], ['s', 1]]
+  if (seconds < 60) return amount(ms / 1000, 'second', seconds < 10 ? 1 : 0)
+  const units = [['day', 86_400], ['hour', 3_600], ['minute', 60], ['second', 1]]
   const at = units.findIndex(([, size]) => seconds >= size)
   const [[big, size], [small, part]] = units.slice(at)
-  return `${Math.floor(seconds / size)} ${big} ${Math.floor(seconds % size / part)} ${small}`
+  return `${amount(Math.floor(seconds / size), big)} ${amount(Math.floor(seconds % size / part), small)}`
 }

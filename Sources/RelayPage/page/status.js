@@ -2,8 +2,10 @@
 import {ErrorCode as code, RelayClient, credentialOf, wakeUpWithPage} from '../relay-client.js'
 import {open} from './identity.js'
 import {newID} from './ink.js'
+import {languageChoice} from './language-choice.js'
 import {bytesText, countText, holdsMuch, inOrder, lags, load, ratesBetween, rateText, readStatus, spanText} from './status-numbers.js'
 import {$, ask, field, make} from './ui.js'
+import {keepLanguage, label, preferred, say, speak} from './words/index.js'
 
 const everyMs = 1_000
 const kept = 'status.credential'
@@ -11,17 +13,19 @@ const storage = open('sessionStorage')
 const user = `status-${newID().slice(0, 8)}`
 /** The same for each key that is tried: by it the relay knows this user again. [AC3] */
 const secret = (newID() + newID()).slice(0, 32)
-const otherKey = 'That is no key of this relay. ‘boardrelay key show host’ tells it on the relay’s machine.'
-const keyTexts = {
-  [code.credentialRequired]: 'Only the host may look. The relay printed the key.', [code.keyChanged]: 'The key has been changed.',
-  [code.notPermitted]: 'That is a guest’s key. The status is for the host alone.', [code.tokenExpired]: 'The time of that token is over.',
-  [code.keyWrong]: otherKey, [code.credentialsWrong]: otherKey, [code.tokenInvalid]: otherKey,
+const keyWords = {
+  [code.credentialRequired]: 'key.needed', [code.keyChanged]: 'key.changed', [code.notPermitted]: 'key.guest',
+  [code.tokenExpired]: 'key.expired', [code.keyWrong]: 'key.wrong', [code.credentialsWrong]: 'key.wrong', [code.tokenInvalid]: 'key.wrong',
+}
+const linkWords = {
+  idle: 'link.connecting', connecting: 'link.connecting', connected: 'link.connected', waiting: 'link.waiting', closed: 'link.none',
 }
 
 let client
 let before
 let timer
 let toldAddresses
+const rates = {}
 const rows = new Map()
 
 // MARK: Coming in
@@ -36,9 +40,9 @@ function arrive() {
 }
 
 /** Asks for another key, and tries with that. */
-async function askKey(text) {
-  const input = field({id: 'key', ariaLabel: 'Host key', type: 'password'})
-  await ask('key-dialog', 'The host’s key, please', text, [['key-enter', 'Show the status']], [input], true)
+async function askKey(why) {
+  const input = field({id: 'key', ariaLabel: say('key.label'), type: 'password'})
+  await ask('key-dialog', say('key.title'), say(why), [['key-enter', say('key.show')]], [input], true)
   keep({key: input.value.trim()})
   connect()
 }
@@ -56,7 +60,8 @@ async function showLink(mine, stop) {
   for await (const {state, reason} of mine.linkStates()) {
     if (mine !== client) return
     document.documentElement.dataset.link = {closed: 'ended', idle: 'connecting'}[state] ?? state
-    put('link-text', {idle: 'Connecting…', connecting: 'Connecting…', connected: 'Connected', waiting: 'Connection lost, trying again…'}[state] ?? 'Not connected')
+    $('link-text').dataset.text = linkWords[state]
+    label($('link-text'))
     if (state === 'connected') refresh()
     if (state !== 'closed') continue
     stop()
@@ -65,11 +70,21 @@ async function showLink(mine, stop) {
 }
 
 async function ended({code: number, error, text}) {
-  const key = keyTexts[number ?? error?.code]
-  if (key) return askKey(key)
-  await ask('ended-dialog', 'You are disconnected', `${error?.message ?? text ?? 'This window was asleep'}.`,
-      [['ended-again', 'Connect again']], [], true)
+  const why = keyWords[number ?? error?.code]
+  if (why) return askKey(why)
+  const told = `${error?.message ?? text ?? say('end.asleep')}.`
+  await ask('ended-dialog', say('end.title'), told, [['ended-again', say('end.again')]], [], true)
   connect()
+}
+
+// MARK: Speaking
+
+async function translate(language) {
+  await speak(language, 'status/')
+  label(document.body)
+  document.title = say('title')
+  toldAddresses = undefined
+  if (before) show(before)
 }
 
 // MARK: Asking
@@ -86,7 +101,7 @@ async function refresh() {
     if (mine === client && error.code === code.notPermitted) {
       client = undefined
       mine.close()
-      return askKey(keyTexts[error.code])
+      return askKey(keyWords[error.code])
     }
   }
   if (mine === client) timer = setTimeout(refresh, Math.max(200, began + everyMs - performance.now()))
@@ -102,22 +117,23 @@ function put(id, text) {
 }
 
 function show(status) {
-  const {sessions, channels, users, storageFailure} = status
+  const {sessions, channels: {message: messages, stream: streams}, users, storageFailure} = status
   const slow = users.filter(lags).length
   const texts = {
     uptime: spanText(status.uptimeMs - status.uptimeMs % 1000), present: countText(sessions.present),
-    away: `${countText(sessions.away)} away, ${countText(status.connections, 'connection')}`,
-    channels: countText(channels.message + channels.stream),
-        kinds: `${countText(channels.message)} message, ${countText(channels.stream)} stream`,
+    away: [say('sessions.away', {count: sessions.away}), say('connections', {count: status.connections})].join(' · '),
+    channels: countText(messages + streams),
+        kinds: say('channels.kinds', {messages, streams}),
     boards: countText(status.boards), 'board-bytes': bytesText(status.boardBytes),
-    queued: bytesText(status.queuedBytes), slow: slow ? `${countText(slow)} lagging` : '',
-    trouble: storageFailure === undefined ? '' : `Nothing can be saved: ${storageFailure}`,
+    queued: bytesText(status.queuedBytes), slow: slow ? say('users.slow', {count: slow}) : '',
+    trouble: storageFailure === undefined ? '' : say('trouble', {reason: storageFailure}),
   }
   for (const [id, text] of Object.entries(texts)) put(id, text)
   $('trouble').hidden = storageFailure === undefined
   $('more').hidden = !status.isCut
-  for (const [id, rate] of Object.entries(ratesBetween(before, status))) {
-    put(id, rateText(rate)).classList.toggle('some', rate > 0 && /lost|refus/.test(id))
+  Object.assign(rates, ratesBetween(before, status))
+  for (const [id, rate] of Object.entries(rates)) {
+    put(id, say('rate', {rate: rateText(rate)})).classList.toggle('some', rate > 0 && /lost|refus/.test(id))
   }
   before = status
   showAddresses(status.addresses)
@@ -129,7 +145,8 @@ function showAddresses(addresses) {
   if (told === toldAddresses) return
   toldAddresses = told
   $('addresses').replaceChildren(...addresses.map(({address, sessions, memoryBytes}) => make('tr', {},
-      make('th', {scope: 'row', textContent: address}), make('td', {textContent: countText(sessions)}),
+      make('th', {scope: 'row', textContent: address === 'this machine' ? say('address.here') : address}),
+      make('td', {textContent: countText(sessions)}),
       make('td', {textContent: bytesText(memoryBytes)}))))
 }
 
@@ -150,7 +167,7 @@ function showUsers(users) {
     if (!rows.has(id)) rows.set(id, makeRow(id))
     const {row, from, memory, waiting, bar, lost, behind} = rows.get(id)
     row.className = away ? 'away' : lags(told) ? 'lags' : ''
-    put(from, [id === user ? 'this page' : name, away ? 'away' : peer].filter(Boolean).join(' · '))
+    put(from, [id === user ? say('user.here') : name, away ? say('user.away') : peer].filter(Boolean).join(' · '))
     put(memory, bytesText(memoryBytes)).classList.toggle('some', holdsMuch(told))
     put(waiting, bytesText(queuedBytes))
     bar.style.width = `${100 * load(queuedBytes)}%`
@@ -164,6 +181,11 @@ function showUsers(users) {
   }
 }
 
+await translate(preferred())
+$('language-row').append(languageChoice(async language => {
+  await translate(language)
+  keepLanguage(language)
+}))
 addEventListener('hashchange', () => credentialOf(location.hash) && location.reload())
 addEventListener('visibilitychange', () => client && refresh())
 addEventListener('pagehide', () => client?.close())

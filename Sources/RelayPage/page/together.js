@@ -2,7 +2,7 @@
 // behind the first drawing. docs/board-format.md has what pages tell each other for it.
 import {isPlace, parse} from './format.js'
 import {$, icon, make, nameOf, toast} from './ui.js'
-import {language, say} from './words/index.js'
+import {language, locale, say} from './words/index.js'
 
 /** While somebody follows, views go out at most so often. */
 const viewEveryMs = 50
@@ -198,7 +198,7 @@ export class Together {
     const names = authors.slice(0, 3).map(user => user === this.session.user ? say('people.you') : this.nameOf(user))
     const at = Math.max(...records.map(({at = 0}) => at))
     const isToday = new Date(at).toDateString() === new Date().toDateString()
-    const time = new Date(at).toLocaleString(language, isToday ? {timeStyle: 'short'} : {dateStyle: 'medium', timeStyle: 'short'})
+    const time = new Date(at).toLocaleString(locale, isToday ? {timeStyle: 'short'} : {dateStyle: 'medium', timeStyle: 'short'})
     if (authors.length > 3) names.push(say('who.more', {count: authors.length - 3}))
     const list = new Intl.ListFormat(language).format(names)
     toast(at ? say('who.at', {names: list, time}) : say('who', {names: list}))
@@ -231,7 +231,7 @@ export class Together {
     if (place > 0) {
       const mark = session.mayModerate ? button('hand', handIcon, 'hand.lowerOf', () => this.lowerOf(user))
         : make('span', {className: 'hand', title: say('hand.up')}, icon(handIcon))
-      mark.append(make('b', {textContent: place.toLocaleString(language)}))
+      mark.append(make('b', {textContent: place.toLocaleString(locale)}))
       buttons.push(mark)
     }
     if (user !== session.user) {

@@ -1,7 +1,7 @@
 // A replay on the screen: a modal window over the board, which goes on receiving. Nothing in it can draw.
 import {Canvas} from '../canvas.js'
 import {icon, make, showCursors} from '../ui.js'
-import {language, say} from '../words/index.js'
+import {locale, say} from '../words/index.js'
 import {Scene} from './timeline.js'
 
 const speeds = [1, 2, 5, 20]
@@ -254,7 +254,7 @@ export class Player {
     const values = {at: clockText(moment), of: clockText(timeline.duration)}
     write(this.clock, `${values.at} / ${values.of}`)
     if (this.slider.ariaValueText !== say('replay.time', values)) this.slider.ariaValueText = say('replay.time', values)
-    const when = new Date(timeline.lesson.time + recorded).toLocaleString(language, {dateStyle: 'medium', timeStyle: 'medium'})
+    const when = new Date(timeline.lesson.time + recorded).toLocaleString(locale, {dateStyle: 'medium', timeStyle: 'medium'})
     write(this.when, `${this.title} · ${when}`)
     write(this.notice, this.#noticeText())
   }
