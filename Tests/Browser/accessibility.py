@@ -18,7 +18,17 @@ CONTROLS = """
   const controls = [...document.querySelectorAll('button, a[href], input, select, textarea, summary, [role=button], [tabindex]')]
     .filter(element => isShown(element) && !element.closest('[inert]') && (!dialog || dialog.contains(element)) && element.tabIndex >= 0 && !element.disabled)
   const called = element => `${element.tagName.toLowerCase()}${element.id ? '#' + element.id : ''} (${nameOf(element)})`
-  const boxes = controls.map(element => ({element, box: element.getBoundingClientRect()}))
+  // What of it is not scrolled away.
+  const seen = element => {
+    let {left, top, right, bottom} = element.getBoundingClientRect()
+    for (let around = element.parentElement; around; around = around.parentElement) {
+      if (!/auto|scroll/.test(getComputedStyle(around).overflow)) continue
+      const its = around.getBoundingClientRect()
+      left = Math.max(left, its.left), top = Math.max(top, its.top), right = Math.min(right, its.right), bottom = Math.min(bottom, its.bottom)
+    }
+    return {left, top, right, bottom}
+  }
+  const boxes = controls.map(element => ({element, box: element.getBoundingClientRect(), part: seen(element)}))
   for (const {element, box} of boxes) {
     if (!nameOf(element)) wrong.push(`${called(element)} has no name`)
     // A canvas or a surface that takes the focus is no target.
@@ -34,7 +44,7 @@ CONTROLS = """
       if (!element.contains(top) && !element.closest('label')?.contains(top)) wrong.push(`${called(element)} lies under ${top ? called(top) : 'nothing'}`)
     }
   }
-  for (const [n, {element, box}] of boxes.entries()) for (const {element: other, box: its} of boxes.slice(n + 1)) {
+  for (const [n, {element, part: box}] of boxes.entries()) for (const {element: other, part: its} of boxes.slice(n + 1)) {
     if (element.contains(other) || other.contains(element) || ![element, other].every(one => one.matches('button, a, input, select, textarea, summary'))) continue
     const across = Math.min(box.right, its.right) - Math.max(box.left, its.left), down = Math.min(box.bottom, its.bottom) - Math.max(box.top, its.top)
     if (across > 0.5 && down > 0.5) wrong.push(`${called(element)} and ${called(other)} overlap`)
