@@ -202,6 +202,7 @@ def forced(stage):
     ready(page)
     page.draw((150, 150), (300, 200))
     page.must_have(1)
+    stage.settle(page)
     drawn = page.layer()
     for scheme in "light", "dark":
         page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [

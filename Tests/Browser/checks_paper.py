@@ -36,7 +36,7 @@ def choose(page, name):
     page.ask("""const select = document.getElementById('paper')
         select.value = arguments[0]
         select.dispatchEvent(new Event('change'))""", name)
-    until(lambda: not page.is_shown("#menu"), "the menu closes", 5)
+    until(lambda: not page.is_shown("#menu"), "the menu closes")
 
 
 @check("who may draw chooses the board's paper, and others see it at once; what is not known is dotted; readers have no choice")
@@ -48,13 +48,13 @@ def paper(stage):
     looks = {"dotted": ben.ask(LOOK)}
     for name in PAPERS[1:]:
         choose(ada, name)
-        until(lambda: ben.ask("return document.getElementById('stage').dataset.paper") == name, f"Ben sees {name}", 10)
-        until(lambda: ben.ask(LOOK) not in looks.values(), "it looks so", 10)
+        until(lambda: ben.ask("return document.getElementById('stage').dataset.paper") == name, f"Ben sees {name}")
+        until(lambda: ben.ask(LOOK) not in looks.values(), "it looks so")
         looks[name] = ben.ask(LOOK)
     assert looks["blank"] == "none", looks
     relay.set_item("lesson", "paper", "graph")
     for page in (ada, ben):
-        until(lambda: page.ask(LOOK) == looks["dotted"], "it is dotted again", 10)
+        until(lambda: page.ask(LOOK) == looks["dotted"], "it is dotted again")
         assert page.ask("return document.getElementById('paper').value") == "dotted"
     relay.freeze("lesson")
     ada.wait(link="connected")
