@@ -36,6 +36,7 @@ struct ReplayVerifier: Sendable {
     private struct Key: Hashable {
         var lane: Lane
         var payload: [UInt8]
+        var isOfBoard = false
     }
 
     private struct Sender: Sendable {
@@ -70,7 +71,7 @@ struct ReplayVerifier: Sendable {
     mutating func sends(_ lane: Lane, from user: String, payload: [UInt8], isOfBoard: Bool = false) -> Int {
         senders[user, default: Sender()].sent.append(Sent(lane: lane, isOfBoard: isOfBoard))
         let place = senders[user]!.sent.count - 1
-        senders[user]!.places[Key(lane: lane, payload: payload), default: []].append(place)
+        senders[user]!.places[Key(lane: lane, payload: payload, isOfBoard: isOfBoard), default: []].append(place)
         return place
     }
 
@@ -121,14 +122,16 @@ struct ReplayVerifier: Sendable {
     mutating func gaveUp() { report(.incomplete, "") }
 
     private mutating func arrived(_ lane: Lane, from user: String, payload: [UInt8]) {
+        let isOfRecord = senders[user]!.places[Key(lane: lane, payload: payload, isOfBoard: true)] != nil
         guard let places = senders[user]!.places[Key(lane: lane, payload: payload)] else {
+            if isOfRecord { return }
             return report(lane == .message ? .unknownMessage : .unknownPacket, "\(payload.count) bytes from \(user)")
         }
-        if places.contains(where: { senders[user]!.sent[$0].isOfBoard }) { return }
-        // Equal payloads: the first of them that has not come yet is meant.
+        // Equal payloads: the first of them that has not come yet is meant. A record may come again and again, and at any time.
         guard let place = places.first(where: { !senders[user]!.sent[$0].isDelivered }) else {
-            return report(.twice, "\(lane.rawValue) \(places[0]) of \(user)")
+            return isOfRecord ? () : report(.twice, "\(lane.rawValue) \(places[0]) of \(user)")
         }
+        if isOfRecord { return senders[user]!.sent[place].isDelivered = true }
         let newest = senders[user]!.newest
         if senders[user]!.sent[place].isRefused { report(.refusedDelivered, "\(lane.rawValue) \(place) of \(user)") }
         if place < newest {

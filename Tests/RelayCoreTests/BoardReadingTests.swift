@@ -136,6 +136,42 @@ import Testing
         #expect(readers.allSatisfy { isDone($0) } && driver.hub.census().blockMemoryBytes == 0)
     }
 
+    @Test("[HI2] a reader so slow that its block is read again is given no part of a record twice, whatever offsets are free before it")
+    func slow() {
+        let driver = HubDriver.patient {
+            $0.boardBlocksBytesMax = 2 * 1024 * 1024
+            $0.limits.requestsPerSecond = 1_000_000
+            $0.requestsBurst = 1_000_000
+        }
+        let writer = TestClient(driver, "writer")
+        writer.retain("board-0", "a", [1])
+        writer.retain("board-0", "b", [2])
+        for part in 1...20 { writer.part("board-0", "k", UInt16(part), of: 20, [UInt8](repeating: 7, count: 30_000)) }
+        // What stood before the record in parts is behind it now.
+        writer.retain("board-0", "b", [1])
+        _ = writer.frames()
+        driver.holdsFiles = true
+        let others = (0..<20).map { TestClient(driver, "other-\($0)", from: school) }, slow = TestClient(driver, "slow", from: home)
+        for client in others + [slow] { ask(client, 0) }
+        var parts: [UInt16] = [], isDone = false
+        for _ in 0..<300 where !isDone {
+            driver.readFiles(now: true)
+            for client in others where client.frames().contains(where: { $0.type == FrameType.caughtUp.rawValue }) { ask(client, 0) }
+            driver.take(slow.id, bytes: 20_000)
+            let frames = driver.received(slow.id, all: false)
+            for frame in frames where frame.type == FrameType.deliver.rawValue {
+                frame.body.withUnsafeBytes { body in
+                    let deliver = try! DeliverFrame(flags: frame.flags, body: body)
+                    if deliver.parts > 1 { parts.append(deliver.part) }
+                }
+            }
+            isDone = frames.contains { $0.type == FrameType.caughtUp.rawValue }
+            for client in others + [slow] { driver.send(Frame(.ping), from: client.id) }
+            driver.advance(.milliseconds(100))
+        }
+        #expect(isDone && parts == Array(1...20), "\(isDone) \(parts)")
+    }
+
     @Test("[HI2] authors by the hundred are named again rather than remembered for each reader")
     func authors() {
         let driver = HubDriver.patient(), reader = TestClient(driver, "reader")

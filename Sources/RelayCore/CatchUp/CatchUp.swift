@@ -126,7 +126,8 @@ struct CatchUp {
         guard case .giving(let block, let next) = state else { preconditionFailure("an item at \(item.offset) of no block was given") }
         state = .giving(block, next: next + 1)
         if case .record(_, let part, let count) = item.content, part < count {
-            parts = (item.offset, part)
+            // What is before it has been given, too: read again, it follows.
+            (parts, offset) = ((item.offset, part), item.offset - 1)
         } else {
             offset = item.offset
         }

@@ -300,7 +300,8 @@ actor JournalWriter {
             var keys = 0
             let authorReads = intake.authorReads.prefix { read in
                 keys += read.keys.count
-                return keys <= Self.authorKeysPerBatch
+                // The first is read, however many it has.
+                return keys == read.keys.count || keys <= Self.authorKeysPerBatch
             }
             let taken = (intake.reads.prefix(Self.readsPerBatch), authorReads)
             intake.reads.removeFirst(taken.0.count)
