@@ -3,10 +3,11 @@
 from selenium.webdriver.common.keys import Keys
 
 from browser import until
-from pictures import SIZES
 from stage import check
 from tools import HOST
 
+# The smallest phone.
+SMALL = (320, 640)
 # By the name of each language: what begins its page's title, and the title of its status page.
 WORDS = """const [done] = arguments
     import('/page/words/index.js').then(async ({languages, wordsOf}) => done(await Promise.all(Object.keys(languages).map(async name =>
@@ -29,12 +30,12 @@ def choose(page, name):
 
 @check("the page is in every language, remembers which, and cuts no label in a small window")
 def languages(stage):
-    page = stage.page(stage.relay(), "Ada", key="host", size=SIZES[0])
+    page = stage.page(stage.relay(), "Ada", key="host", size=SMALL)
     wrong = []
 
     def see(name, what):
         wrong.extend(f"{name}, {what}: {fault}" for fault in page.ask(CUT))
-        if page.ask("return innerWidth") != SIZES[0][0] and page.browser.name == "chromium":
+        if page.ask("return innerWidth") != SMALL[0] and page.browser.name == "chromium":
             wrong.append(f"{name}, {what}: the page is too wide")
         stage.picture(page, f"{name}-{what}")
     names = page.driver.execute_async_script(WORDS)
@@ -71,7 +72,7 @@ def languages(stage):
 @check("the status page is in every language")
 def status(stage):
     relay = stage.relay()
-    page = stage.page(relay, "Ada", key="host", size=SIZES[0])
+    page = stage.page(relay, "Ada", key="host", size=SMALL)
     names = page.driver.execute_async_script(WORDS)
     page.browser.go(page.driver, f"http://{HOST}:{page.cutter.port}/status#key={relay.keys['host']}")
     until(lambda: page.ask("return document.documentElement.dataset.link") == "connected", "the status page is connected")
