@@ -1,3 +1,5 @@
+import RelayWire
+
 extension ReplayPlan {
     /// Who sends what of a recorded lesson.
     public struct Cast: Equatable, Sendable {
@@ -28,7 +30,8 @@ extension ReplayPlan {
             switch event.kind {
             case .record, .removal:
                 changes += [event.change].compactMap { $0 }
-                if event.at == 0 ? changes.isFullStart : !event.more { board.write(&changes, at: pencil.leaving) }
+                let isWhole = event.at == 0 ? changes.isFullStart : !event.more || changes.count == Limits.changesMax
+                if isWhole { board.write(&changes, at: pencil.leaving) }
             case .clear, .reset: board.add(.clear, at: pencil.leaving)
             case .message(let payload, let customType, let key, _):
                 board.add(.message(payload, customType: customType, key: key), at: pencil.leaving)

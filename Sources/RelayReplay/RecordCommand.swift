@@ -48,10 +48,14 @@ extension Command {
                 await client.close()
             }
             defer { timer.cancel() }
-            try await client.subscribe(channel, features: [.messages, .metadata], quiet: true, since: .beginning)
-            let stream = try await client.join(channel, features: [], quiet: true)
-            for topic in LessonRecorder.topics { try await stream.subscribeTopic(topic, users: .all) }
-            try await recording.read(client, for: length)
+            do {
+                try await client.subscribe(channel, features: [.messages, .metadata], quiet: true, since: .beginning)
+                let stream = try await client.join(channel, features: [], quiet: true)
+                for topic in LessonRecorder.topics { try await stream.subscribeTopic(topic, users: .all) }
+                try await recording.read(client, for: length)
+            } catch where isLate.withLock({ $0 }) {
+                // The timer closed the client.
+            }
             return isLate.withLock { $0 } ? .timedOut : .ok
         }
         guard recording.isLive else {
@@ -133,12 +137,7 @@ extension Command {
         }
 
         private func print(_ line: String) throws {
-            do {
-                try Console.print(line)
-            } catch {
-                if error.isReaderGone { throw error }
-                throw Failure("standard output cannot be written: \(String(cString: strerror(error.code))); what was written stays")
-            }
+            try Console.print(line)
         }
     }
 }

@@ -48,9 +48,11 @@ struct Boardrelay {
         } catch let failure as Failure {
             Console.note("boardrelay \(command.name): \(failure)")
             return failure.exitCode
-        } catch is Console.OutputClosed {
-            // As `head` does when it has enough: nothing went wrong.
-            return .ok
+        } catch let closed as Console.OutputClosed {
+            // `head` has enough: nothing went wrong.
+            if closed.isReaderGone { return .ok }
+            Console.note("boardrelay \(command.name): standard output cannot be written: \(String(cString: strerror(closed.code)))")
+            return .failed
         } catch {
             Console.note("boardrelay \(command.name): \(error)")
             return .failed

@@ -106,6 +106,15 @@ struct RecordedLessonTests {
             try RecordedLesson(ndjson: file(events)), ReplayPlan.Options(speed: speed, pauseMax: pauseMax, idPrefix: ""))
     }
 
+    @Test("a set of more changes than one may have, as of an undone clear, is played as several [BL11]")
+    func largeSet() throws {
+        let lines = (0..<5_000).map { LessonEvent(at: 10, .record(Self.record("k\($0)"), by: "ada"), more: $0 < 4_999) }
+        let sets = try Self.cast([Self.events[0]] + lines).board.steps.map { step in
+            if case .changes(let changes) = step.lesson { changes.count } else { 0 }
+        }
+        #expect(sets == [4_096, 904])
+    }
+
     @Test("one user plays the board, change sets as such, and one each device that sent packets")
     func cast() throws {
         let cast = try Self.cast(Self.events, speed: 2)

@@ -51,7 +51,7 @@ extension Hub {
         try checkHeld()
         if isBounded { boundAuthors(board) }
         let isLarge = boards[board].authors!.isLarge
-        var questions = isLarge ? keys : [[]]
+        let questions = isLarge ? keys : [[]]
         let last = questions[questions.count - 1]
         let timeout = configuration.boardAuthorTimeout
         for question in questions {
@@ -64,13 +64,11 @@ extension Hub {
             boards[board].authors!.asked[question] = now.instant
             new.append(question)
         }
-        questions = new
         setAuthorsDeadline(board)
         // An undone `clear` that is not in the file yet: asked when it is.
         guard boards[board].readableHead >= boards[board].authors!.floor else { return last }
-        while !questions.isEmpty {
-            let some = Array(questions.prefix(Self.authorsPerQuestion))
-            questions.removeFirst(some.count)
+        for start in stride(from: 0, to: new.count, by: Self.authorsPerQuestion) {
+            let some = Array(new[start...].prefix(Self.authorsPerQuestion))
             ask(some, about: isLarge ? some : Array(keys.prefix(Self.authorsPerQuestion)), board)
         }
         return last

@@ -75,6 +75,9 @@ extension Hub {
         _ request: LoginRequest, _ connection: Connection.Index
     ) throws(WireError) -> (Admission, DeviceOffers.Offer?, Name?) {
         if let joinCode = request.joinCode, !accessRules.isOpen {
+            guard request.key == nil, request.token == nil, request.code == nil else {
+                throw WireError(.badRequest, "field joinCode stands in place of key, token and code")
+            }
             let channel = try judge(joinCode: joinCode, from: connections[connection].peer.address)
             return (try admit(request.user, key: accessRules.joinKey, token: nil), nil, channel)
         }
@@ -335,9 +338,6 @@ private struct CheckedLogin {
             guard request.user != nil else { throw WireError(.badRequest, "field user is missing") }
         } else if request.user != nil || request.secret != nil || request.token != nil || request.resume != nil {
             throw WireError(.badRequest, "field code stands in place of user, secret, token and resume")
-        }
-        if request.joinCode != nil, request.key != nil || request.token != nil || request.code != nil {
-            throw WireError(.badRequest, "field joinCode stands in place of key, token and code")
         }
         device = 0
         if let digits = request.device {

@@ -5,7 +5,7 @@ import {keep, open} from '../identity.js'
 /** Each is named in itself. */
 export const languages = {
   en: {name: 'English'}, de: {name: 'Deutsch'}, fr: {name: 'Français'}, es: {name: 'Español'}, it: {name: 'Italiano'},
-  pt: {name: 'Português'}, pl: {name: 'Polski'}, tr: {name: 'Türkçe'}, uk: {name: 'Українська'}, ar: {name: 'العربية'},
+  pt: {name: 'Português'}, pl: {name: 'Polski'}, tr: {name: 'Türkçe'}, uk: {name: 'Українська'}, ar: {name: 'العربية', dir: 'rtl'},
 }
 /** @param {''|'later/'|'status/'} part */
 export const wordsOf = async (name, part = '') => (await import(`./${part}${name}.js`)).words
