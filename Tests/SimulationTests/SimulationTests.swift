@@ -16,16 +16,16 @@ import Testing
     }
 
     /// `BOARDRELAY_SEED` replays one seed, `BOARDRELAY_SEEDS` sets how many fresh ones are run.
-    static var seeds: [UInt64] { replayed("BOARDRELAY_SEED") ?? Seeds.regressions + fresh(unlessTold: 100) }
+    static var seeds: [UInt64] { replayed("BOARDRELAY_SEED") ?? Seeds.regressions + fresh(unlessTold: 50) }
 
     /// `BOARDRELAY_TRACE` prints what happens, for one seed of the client simulation.
     static var isTraced: Bool { ProcessInfo.processInfo.environment["BOARDRELAY_TRACE"] != nil }
 
-    static var clientSeeds: [UInt64] { replayed("BOARDRELAY_CLIENT_SEED") ?? Seeds.clientRegressions + fresh(unlessTold: 100) }
+    static var clientSeeds: [UInt64] { replayed("BOARDRELAY_CLIENT_SEED") ?? Seeds.clientRegressions + fresh(unlessTold: 50) }
 
     static var storageSeeds: [UInt64] { replayed("BOARDRELAY_STORAGE_SEED") ?? Seeds.storageRegressions + fresh(unlessTold: 30) }
 
-    static var boardSeeds: [UInt64] { replayed("BOARDRELAY_BOARD_SEED") ?? Seeds.boardRegressions + fresh(unlessTold: 60) }
+    static var boardSeeds: [UInt64] { replayed("BOARDRELAY_BOARD_SEED") ?? Seeds.boardRegressions + fresh(unlessTold: 40) }
 
     @Test(
         "[MD2, MD3, MD4, MD5, MD6, MD7, LK2, LK3, LK4, LK5, LK6, LK7, LK8, SG1, SG2, SG4, AC14, AC15] changes of metadata and locks, and what moderators decide, lead to what a model says, are shown when they are durable and never before, and are what is there after a restart"
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    static var greedSeeds: [UInt64] { replayed("BOARDRELAY_GREED_SEED") ?? Seeds.greedRegressions + fresh(unlessTold: 10) }
+    static var greedSeeds: [UInt64] { replayed("BOARDRELAY_GREED_SEED") ?? Seeds.greedRegressions + fresh(unlessTold: 5) }
 
     @Test(
         "[DL2, DL8, DL9, DL12, SE5, SE15, SG3, BL11] one address does whatever is most expensive: what it costs is counted and bounded, and a lesson beside it loses nothing"
