@@ -73,7 +73,7 @@ def selected(stage):
     # A guest selects what is the guest's own.
     ada.press("a", control=True)
     ada.click("#edit-protect")
-    assert ada.ask("return document.querySelector('#edit-bar').hidden")
+    until(lambda: ada.ask("return document.querySelector('#edit-bar').hidden"), "what is protected is not selected any more")
     ada.press("a", control=True)
     assert ada.ask("return document.querySelector('#edit-bar').hidden"), "what is protected was selected"
     keys(ada, "L", held=[Keys.CONTROL, Keys.SHIFT])

@@ -82,7 +82,11 @@ class Stage:
 
     def page(self, relay, who, board="lesson", engine=None, dark=False, **more):
         """A page that is open and has come in."""
-        return self.visitor(relay, who, board, engine, dark, **more).open()
+        page = self.visitor(relay, who, board, engine, dark, **more).open()
+        # A window of an earlier check may be dark still.
+        if page.browser.name == "chromium":
+            page.browser.set_dark(dark)
+        return page
 
     def visitor(self, relay, who, board="lesson", engine=None, dark=False, **more):
         """A page that is not open yet."""
