@@ -48,14 +48,6 @@ public enum BoardLimits {
     public static let ids = 1...400
 }
 
-/// What the board looks like behind its elements: the metadata item `paper`.
-public enum BoardPaper: String, Hashable, Sendable, CaseIterable {
-    case blank, dotted, squared, ruled
-
-    /// - Parameter item: the metadata item's value; `nil` without one.
-    public init(item: String?) { self = item.flatMap(Self.init(rawValue:)) ?? .dotted }
-}
-
 /// Custom types of the messages that make a board, its topic of live points, its key of the title and its item of metadata.
 public enum BoardWords {
     public static let stroke = "stroke", text = "text", image = "image", title = "title", erase = "erase", move = "move"

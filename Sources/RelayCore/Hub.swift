@@ -1,5 +1,4 @@
 import RelayPrimitives
-internal import RelayStorage
 import RelayWire
 
 /// The relay itself, without sockets, clocks and dice: bytes and events in, bytes and effects out.

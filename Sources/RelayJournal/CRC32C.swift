@@ -1,5 +1,3 @@
-import RelayStorage
-
 /// CRC-32C (Castagnoli), the checksum of iSCSI and of most journals: RFC 3720, B.4 has its vectors.
 ///
 /// Eight bytes a step, by eight tables ("slicing by 8"): no instruction of a certain processor is needed.

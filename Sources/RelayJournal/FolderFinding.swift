@@ -1,5 +1,3 @@
-import RelayStorage
-
 /// One file of a data folder, or one that should be there: what a check says of it.
 package struct FolderFinding: Equatable, Sendable {
     package enum Kind: String, Hashable, Sendable {

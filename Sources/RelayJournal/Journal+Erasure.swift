@@ -1,5 +1,3 @@
-import RelayStorage
-
 // Erasure: what no key holds any more leaves the folder. It is compaction of every segment there is, whatever it is worth.
 //
 // The copies are durable in new segments before the old ones go, one by one and from the oldest on. So a crash finds all live

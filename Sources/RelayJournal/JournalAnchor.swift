@@ -1,5 +1,4 @@
 import RelayPrimitives
-import RelayStorage
 
 /// What of a journal is durable for certain, in a file of its own: so what goes missing as a whole is noticed. 56 bytes, big-endian.
 ///

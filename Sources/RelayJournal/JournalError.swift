@@ -1,5 +1,3 @@
-import RelayStorage
-
 /// Why a journal cannot be opened, or does not take anything.
 package enum JournalError: Error, Equatable, Sendable, CustomStringConvertible {
     case storage(StorageError)

@@ -1,5 +1,3 @@
-import RelayStorage
-
 package struct JournalSettings: Equatable, Sendable {
     /// A segment is closed when one more batch would make it longer. A longer batch gets a segment to itself.
     package var segmentBytes = 64 * 1024 * 1024

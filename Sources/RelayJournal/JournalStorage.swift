@@ -1,5 +1,3 @@
-import RelayStorage
-
 /// What a journal asks of the folder it lives in. One owner at a time; each call returns when it is done.
 ///
 /// A write is durable after `sync` of its file has returned, a creation, renaming or removal after `syncFolder` has.

@@ -1,5 +1,3 @@
-import RelayStorage
-
 /// Files in memory, for a relay without a folder: gone with the program, and never full.
 package final class MemoryStorage: JournalStorage {
     private var files: [String: [UInt8]] = [:]

@@ -1,5 +1,3 @@
-import RelayStorage
-
 /// Bytes for one write, as arrays that stand one behind the other. A large value is the array it came in: nothing copies it.
 package struct Pieces: Sendable {
     package private(set) var arrays: [[UInt8]] = []

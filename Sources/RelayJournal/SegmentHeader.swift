@@ -1,5 +1,4 @@
 import RelayPrimitives
-import RelayStorage
 
 /// The first 64 bytes of a segment. Big-endian.
 ///

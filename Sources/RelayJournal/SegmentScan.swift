@@ -1,5 +1,3 @@
-import RelayStorage
-
 /// What stands in one segment: its records, and what is damaged between them.
 ///
 /// Where a record is not sound, the next one is looked for by the journal's mark, byte by byte, from there on: a

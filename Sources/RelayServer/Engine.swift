@@ -3,7 +3,6 @@ internal import RelayCore
 internal import RelayPrimitives
 import RelayGateway
 import RelayIO
-import RelayJournal
 import RelayStorage
 import RelayWire
 

@@ -2,8 +2,8 @@ internal import Dispatch
 public import RelayCore
 public import RelayIO
 import RelayJournal
-import RelayStorage
 public import RelayRights
+import RelayStorage
 import RelayWire
 
 /// A relay in this process: for the daemon, for apps that host a board, for integration tests.

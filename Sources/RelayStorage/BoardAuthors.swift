@@ -1,5 +1,8 @@
 /// Asks who wrote the newest records of keys. [BL10]
 package struct BoardAuthorsRead: Equatable, Sendable {
+    /// Keys in one question, and in the questions that are read between two batches: what waits for the disk waits for no more of them.
+    package static let keysAtOnceMax = 256
+
     /// Given back with the answer.
     package var token: UInt64
     package var board: UInt64

@@ -18,8 +18,8 @@ package struct BoardRecordsRead: Equatable, Sendable {
 
 package struct BoardRecords: Equatable, Sendable {
     package enum Outcome: Equatable, Sendable {
-        /// Their records, those that an undone `clear` would bring back included; and of whom the file may hold anything,
-        /// superseded or not.
+        /// Their records, with those that undoing a `clear` would bring back. `users` are those whose bytes may still stand in the
+        /// file, also as superseded ones.
         case found([Found], users: Set<[UInt8]>)
         /// There is no such board.
         case gone

@@ -66,10 +66,4 @@ struct StrokeShapeTests {
             id: stroke.id, first: 0, color: .black, width: 1, columns: .time, points: stroke.points, shape: .arrow)
         #expect(throws: BoardError.self) { try packet.encoded() }
     }
-
-    @Test("what is behind a board is dotted unless it says otherwise")
-    func paper() {
-        #expect(BoardPaper.allCases.map(\.rawValue) == ["blank", "dotted", "squared", "ruled"])
-        #expect([nil, "", "lined", "ruled"].map { BoardPaper(item: $0) } == [.dotted, .dotted, .dotted, .ruled])
-    }
 }

@@ -1,6 +1,5 @@
 import RelayCore
 import RelayJournal
-import RelayStorage
 import RelayRights
 import RelayTestKit
 import RelayWire

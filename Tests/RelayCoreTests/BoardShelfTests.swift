@@ -1,5 +1,4 @@
 @testable import RelayCore
-import RelayJournal
 import RelayStorage
 import RelayWire
 import Testing

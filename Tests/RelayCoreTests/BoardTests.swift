@@ -1,6 +1,5 @@
 import RelayCore
 import RelayJournal
-import RelayStorage
 import RelayTestKit
 import RelayWire
 import Testing

@@ -1,6 +1,4 @@
 import RelayCore
-import RelayJournal
-import RelayStorage
 import RelayRights
 import RelayTestKit
 import RelayWire

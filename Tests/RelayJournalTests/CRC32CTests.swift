@@ -1,5 +1,4 @@
 import RelayJournal
-import RelayStorage
 import Testing
 
 @Suite struct CRC32CTests {

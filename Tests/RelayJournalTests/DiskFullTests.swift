@@ -1,5 +1,4 @@
 import RelayJournal
-import RelayStorage
 import RelayTestKit
 import Testing
 

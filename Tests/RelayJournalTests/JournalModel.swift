@@ -1,4 +1,3 @@
-import RelayJournal
 import RelayStorage
 
 /// What must be in a journal, and what may be.

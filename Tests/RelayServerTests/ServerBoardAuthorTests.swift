@@ -3,7 +3,6 @@ import RelayClient
 import RelayCore
 import RelayIO
 import RelayJournal
-import RelayStorage
 import RelayRights
 import RelayWire
 import Testing

@@ -1,5 +1,4 @@
 internal import RelayRights
-internal import RelayStorage
 import RelayWire
 
 /// Who may not come in, for how long, and by whose word. [AC13]

@@ -1,5 +1,4 @@
 import RelayPrimitives
-internal import RelayStorage
 import RelayWire
 
 /// Which client a user id belongs to. [AC3]

@@ -67,15 +67,12 @@ extension Hub {
         setAuthorsDeadline(board)
         // An undone `clear` that is not in the file yet: asked when it is.
         guard boards[board].readableHead >= boards[board].authors!.floor else { return last }
-        for start in stride(from: 0, to: new.count, by: Self.authorsPerQuestion) {
-            let some = Array(new[start...].prefix(Self.authorsPerQuestion))
-            ask(some, about: isLarge ? some : Array(keys.prefix(Self.authorsPerQuestion)), board)
+        for start in stride(from: 0, to: new.count, by: BoardAuthorsRead.keysAtOnceMax) {
+            let some = Array(new[start...].prefix(BoardAuthorsRead.keysAtOnceMax))
+            ask(some, about: isLarge ? some : Array(keys.prefix(BoardAuthorsRead.keysAtOnceMax)), board)
         }
         return last
     }
-
-    /// Of a change set's keys: what waits for the disk meanwhile waits for no more of them.
-    private static let authorsPerQuestion = 256
 
     private mutating func ask(_ questions: [[UInt8]], about keys: [[UInt8]], _ board: ShelvedBoard.Index) {
         let token = ordinals.read(), bytes = keys.reduce(0) { $0 + Footprint.askedAuthor + $1.count }

@@ -1,5 +1,4 @@
 import RelayPrimitives
-internal import RelayStorage
 import RelayWire
 
 /// A message that is kept, as the frame that delivers it.

@@ -1,5 +1,3 @@
-import RelayStorage
-
 /// What a store has done since it was made.
 package struct BoardCounters: Equatable, Sendable {
     /// To boards' files; those of compactions not counted.

@@ -1,5 +1,3 @@
-import RelayStorage
-
 /// The numbers of a board store.
 package struct BoardSettings: Equatable, Sendable {
     /// Values of changes that only the journal is known to hold, and 160 bytes for each: beyond them the boards' files are synced.

@@ -1,5 +1,4 @@
 import RelayPrimitives
-import RelayStorage
 
 // After a failure: what is not in the files comes there from the journal.
 

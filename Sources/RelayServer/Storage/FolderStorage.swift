@@ -1,6 +1,5 @@
 import RelayIO
 import RelayJournal
-import RelayStorage
 
 /// A journal's files in a folder of the file system, which it keeps other processes out of.
 final class FolderStorage: JournalStorage {

@@ -291,8 +291,6 @@ actor JournalWriter {
 
     /// Reads of boards between two batches, of each kind: a commit waits for no more of them.
     private static let readsPerBatch = 4
-    /// Keys whose authors are asked for, which are much less, and come by the thousand with change sets.
-    private static let authorKeysPerBatch = 256
 
     /// - Returns: whether something was asked for.
     private func takeReads(_ boards: BoardStore) -> Bool {
@@ -300,8 +298,7 @@ actor JournalWriter {
             var keys = 0
             let authorReads = intake.authorReads.prefix { read in
                 keys += read.keys.count
-                // The first is read, however many it has.
-                return keys == read.keys.count || keys <= Self.authorKeysPerBatch
+                return keys <= BoardAuthorsRead.keysAtOnceMax
             }
             let taken = (intake.reads.prefix(Self.readsPerBatch), authorReads)
             intake.reads.removeFirst(taken.0.count)

@@ -1,6 +1,5 @@
 internal import RelayClientCore
 internal import RelayCore
-internal import RelayJournal
 internal import RelayStorage
 import RelayPrimitives
 internal import RelayWire

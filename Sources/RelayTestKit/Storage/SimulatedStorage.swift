@@ -1,5 +1,4 @@
 package import RelayJournal
-internal import RelayStorage
 import RelayPrimitives
 
 /// A folder for a journal that notes what is done to it, fails when told to, can be full, and can crash.

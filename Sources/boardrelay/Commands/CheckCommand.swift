@@ -1,8 +1,8 @@
 import Foundation
 import RelayConsole
 import RelayJournal
-import RelayStorage
 import RelayServer
+import RelayStorage
 import RelayWire
 
 extension Command {

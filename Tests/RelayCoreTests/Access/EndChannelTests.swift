@@ -1,6 +1,4 @@
 import RelayCore
-import RelayJournal
-import RelayStorage
 import RelayTestKit
 import RelayWire
 import Testing

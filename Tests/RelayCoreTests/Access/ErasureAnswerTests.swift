@@ -1,5 +1,4 @@
 import RelayCore
-import RelayJournal
 import RelayStorage
 import RelayTestKit
 import RelayWire

@@ -1,6 +1,6 @@
 import RelayJournal
-import RelayStorage
 import RelayPrimitives
+import RelayStorage
 import RelayTestKit
 import Testing
 

@@ -1,6 +1,5 @@
 import Foundation
 import RelayJournal
-import RelayStorage
 import RelayPrimitives
 import RelayTestKit
 import Testing

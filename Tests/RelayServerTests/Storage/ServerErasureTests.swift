@@ -4,7 +4,6 @@ import RelayClientCore
 import RelayCore
 import RelayIO
 import RelayJournal
-import RelayStorage
 @testable import RelayServer
 import Testing
 

@@ -5,7 +5,6 @@ import RelayClientCore
 import RelayCore
 import RelayIO
 import RelayJournal
-import RelayStorage
 @testable import RelayServer
 import Testing
 
