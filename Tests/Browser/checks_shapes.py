@@ -134,6 +134,7 @@ def colors(stage):
     wrong = []
     for color in ("#ffffff", "#fff3a3", "#0a0b0c", "#12ab9f"):
         page.click("#style")
+        until(lambda: page.ask("return document.querySelector('#own-color') !== null"), "other colours have come")
         # The picker itself is the browser's.
         page.ask("""const input = document.querySelector('#own-color')
             input.value = arguments[0]

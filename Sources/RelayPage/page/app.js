@@ -143,7 +143,7 @@ async function linkChanged() {
 
 function changed(what) {
   if (what === 'link') linkChanged()
-  if (what === 'ended') late.endings().then(({boardEnded}) => boardEnded())
+  if (what === 'ended') late.endings().then(({boardEnded}) => boardEnded(), noModule)
   if (what === 'people' || what === 'access') {
     // Before the board is read they would come in its way.
     if (isFitted !== undefined) showPeople().catch(() => {})
@@ -195,9 +195,11 @@ function turn(writes) {
   changed()
 }
 
-const failed = async error => session?.state === 'closed' || toast((await late.explain()).explain(error))
+const failed = async error => session?.state === 'closed' || late.explain().then(({explain}) => toast(explain(error)), noModule)
 
 const beginEditing = async () => {
+  // WebKit runs code of a module whose values it has not made, where a first import of it has failed and two ask for it at once.
+  await loadTool('select')
   editing ??= (await late.editing()).beginEditing({hands: tools, choose, style: styleOf, tellWho, undo: $('undo').onclick})
 }
 
