@@ -3,8 +3,8 @@
 
     python3 Tests/Apple/consumer.py [--budget SECONDS] [--build-system native|swiftbuild]
 
-The sources become a repository with a tag, and the package in `consumer` depends on that version: SwiftPM refuses flags there that it
-allows in a checkout. Xcode builds as `swiftbuild` does.
+The sources become a repository with a tag, and the package in `consumer` depends on that version: SwiftPM has rules for a version that a
+checkout is spared. Xcode builds as `swiftbuild` does.
 The program of that package starts a relay and two clients; the one must print what the other has sent.
 
 Exit codes: 0 all is well, 1 something is not, 2 the command line is wrong, 124 over the budget.
