@@ -5,7 +5,7 @@
     python3 Tests/Bench/worst.py --only queues --only staged  these
     python3 Tests/Bench/worst.py --memory 1GiB --json         one line of JSON for each
     python3 Tests/Bench/worst.py --start                      the start with the most that the limits admit, timed
-    python3 Tests/Bench/worst.py --markdown                   as the table in docs/operations.md
+    python3 Tests/Bench/worst.py --markdown                   as the table in README.md
 
 A relay of its own is filled for each. Its resident memory beside an idle relay, at most, is judged by what it says that it counts, at
 most: no more than 1.3 times that and 8 MiB. What a bound counts is at least half of it, else nothing was shown, and at most 1.1 times it.

@@ -5,12 +5,12 @@ import RelayServer
 
 /// What `docs/command-line.md` says of each command: its `--help` without notes and examples.
 enum CommandPages {
-    /// An option that three commands have in the same words stands once, before all commands; of two wordings the more common one.
+    /// An option that two commands have in the same words stands once, before all commands; of two wordings the more common one.
     private static let shared: [Command.Option] = {
         let all = Boardrelay.commands.flatMap(\.options)
         func uses(_ option: Command.Option) -> Int { all.count { isSame($0, option) } }
         var found: [Command.Option] = []
-        for option in all where uses(option) >= 3 && !all.contains(where: { $0.names == option.names && uses($0) > uses(option) }) {
+        for option in all where uses(option) >= 2 && !all.contains(where: { $0.names == option.names && uses($0) > uses(option) }) {
             if !found.contains(where: { isSame($0, option) }) { found.append(option) }
         }
         return found

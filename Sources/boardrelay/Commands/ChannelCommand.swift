@@ -8,7 +8,7 @@ extension Command {
         summary: "freezes channels, opens them for editing, and ends them",
         arguments: [
             .init(name: "ACTION", help: "freeze, unfreeze, open, close or end."),
-            .init(name: "NAME", help: "The channel's name; its message and stream channel are both meant."),
+            .init(name: "NAME", help: "The name of both the message and the stream channel."),
         ],
         options: [
             .value("--reason", as: "TEXT", help: "end: text for the people in it, at most 256 bytes."),
@@ -20,7 +20,7 @@ extension Command {
             If nobody is in the channel, the command does it, says so, and lists the channels in use. Hidden users (sub --quiet) do \
             not count.
             """,
-            "For moderators: see 'boardrelay user'. It holds after a restart, and the people in the channel are told.",
+            "For moderators: see 'boardrelay user'. It survives a restart. The relay tells the people in the channel.",
             """
             end takes everybody out of the channel and removes its board, history, metadata and locks for good: export the board first. \
             People may come in again, to an empty channel; freeze it to keep it empty. end stops when no file in the data folder holds \

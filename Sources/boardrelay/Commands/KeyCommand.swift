@@ -13,7 +13,7 @@ extension Command {
             .init(
                 name: "ACTION",
                 help: "show: prints the addresses that include the keys. rotate: makes new keys and shows them. "
-                    + "code: prints six letters with which others come in as with the join key."),
+                    + "code: prints six letters that stand for the join key."),
             .init(
                 name: "WHICH", isOptional: true,
                 help: "join or host: prints one address to copy. Default: all addresses of both. code takes none."),
@@ -21,7 +21,7 @@ extension Command {
         options: [
             .flag("--end-sessions", help: "rotate: disconnects users of the old key. Default: they stay until their connection ends."),
             .value("--host-name", as: "NAME",
-                help: "Prints the address with this name, NAME or NAME:PORT, which 'serve --host-name' knows."),
+                help: "Prints the address with this name or NAME:PORT of 'serve --host-name'."),
             .value("--board", as: "NAME", help: "code: the board to which it leads. Default: board."),
             .json, .url,
         ] + ControlSocket.options,
@@ -32,7 +32,7 @@ extension Command {
             invalid at once: a lost connection cannot come back with it.
             """,
             """
-            code stays until the 30 minutes of its letters are over: with it they end. Others open the address without a key, and type them.
+            code runs for the 30 minutes for which its letters hold; they end with it. Others open the address without a key, and type them.
             """,
         ],
         examples: [

@@ -11,7 +11,7 @@ extension Command {
             .init(name: "CHANNEL", isOptional: true, help: "Where to send; omitted with --to."),
             .init(
                 name: "TEXT", isOptional: true,
-                help: "What to send. Without TEXT, -m and -f, pub sends standard input without its last newline, unless that is a terminal."
+                help: "What to send. Without TEXT, -m and -f: standard input without its last newline."
             ),
         ],
         options: [
@@ -19,7 +19,7 @@ extension Command {
             .value("-f", "--file", as: "FILE", help: "Sends this file, - for standard input: as text if it is UTF-8, else as bytes."),
             .value("--type", as: "TYPE", help: "Custom type of the message."),
             .value("--record", as: "KEY", help: "Key of the record to keep or remove; groups the parts of a large message."),
-            .flag("--retain", help: "Keeps the message for good as the newest of its key, and waits until it is on disk."),
+            .flag("--retain", help: "Keeps the message as the record of its key, and waits until it is on disk."),
             .flag("--remove", help: "Removes the record of the key, and waits until that is on disk."),
             .value(
                 "--changes", as: "FILE",
@@ -49,7 +49,7 @@ extension Command {
             .init("boardrelay pub lesson -f drawing.bin --type drawing", "A file as one message."),
             .init(
                 "boardrelay pub lesson --retain --record photo-1 -f photo.jpg",
-                "A record of the board of 'lesson', in place of the one before."),
+                "A record of the board 'lesson', which replaces an earlier one."),
             .init("boardrelay pub lesson --remove --record photo-1", "Removes it again."),
             .init("boardrelay pub lesson --changes moved.jsonl", "Many records, written and removed as one."),
             .init("boardrelay pub lesson --topic cursor --slot 1 -m '10,20'", "A packet on topic 'cursor'."),

@@ -19,10 +19,7 @@ extension Command {
             .flag("--in-memory", help: "Keeps nothing on disk."),
             .value(
                 "--auth", as: "MODE",
-                help: """
-                    Who may connect. key (default): anyone with the join key or the host key. token: anyone with a token. open: anyone \
-                    who can reach the port, with all rights.
-                    """),
+                help: "Who may connect: key (default; anyone with the join or host key), token, or open (anyone, with all rights)."),
             .value("--pupils", as: "WHAT", help: "What the join key allows: draw (default), view, or revise (draw, and change what others drew)."),
             .list(
                 "--token-secret-file", as: "[ID=]FILE",
@@ -37,17 +34,14 @@ extension Command {
             .list("--allow-origin", as: "ORIGIN", help: "Lets pages from this origin connect, such as http://localhost:5173."),
             .list(
                 "--trusted-proxy", as: "ADDRESS",
-                help: "Address of a proxy that names the client in X-Forwarded-For and speaks TLS for the relay."),
+                help: "Address of a proxy with TLS that names the client in X-Forwarded-For."),
             .value(
                 "--operator-token-file", as: "FILE",
-                help: """
-                    Token with which other machines may read /metrics: 16…1024 visible ASCII characters. Default: only this machine \
-                    may.
-                    """),
+                help: "Token for /metrics from other machines: 16…1024 visible ASCII characters."),
             .value("--flush", as: "MODE", help: "When queued bytes are written: adaptive (default), immediate, or a tick of 1ms…100ms."),
             .value(
                 "--log-level", as: "LEVEL",
-                help: "debug, info (default), warning or error. A log that is no terminal has audit lines at every level."),
+                help: "debug, info (default), warning or error. Audit lines appear at every level, but not at a terminal."),
             .value(
                 "--control", as: "PATH",
                 help: "Unix socket for 'boardrelay status' and 'boardrelay key'. Default: control.sock in the data folder."),
@@ -56,7 +50,7 @@ extension Command {
                 help: "Memory for what the relay holds, at least 16MiB. Default: half of the machine's or control group's, at most 1GiB."),
             .value("--max-connections", as: "N", help: "Connections at once. Default: 12000."),
             .value("--max-channels", as: "N", help: "Channels of each kind at once. Default: 10000."),
-            .value("--max-history", as: "N", help: "Messages that a channel keeps for latecomers; 0 keeps none. Default: 1000."),
+            .value("--max-history", as: "N", help: "Messages that a channel keeps; 0 keeps none. Default: 1000."),
             .value("--history-age", as: "TIME", help: "How long a channel keeps them, at most 10m. Default: 10m."),
             .value("--message-rate", as: "N", help: "Messages a second from one user in one channel. Default: 60."),
             .value("--packet-rate", as: "N", help: "Packets a second from one user in one topic. Default: 200."),
@@ -78,7 +72,7 @@ extension Command {
             Prints the addresses that others can use, one a line, and again when they change. The log goes to standard error. A \
             terminal also shows a QR code that opens the whiteboard.
             """,
-            "At a terminal of a relay with keys, h shows the host's address until the next key or for 30 s, and c shows the QR code again.",
+            "At a terminal, unless the relay is open, h shows the host's address until the next key or for 30 s, and c shows the QR code again.",
             """
             A terminal shows no audit lines, because it may be projected. '2>relay.log' keeps them, and shows neither the code nor the \
             host's address.

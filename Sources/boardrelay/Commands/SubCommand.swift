@@ -7,14 +7,11 @@ extension Command {
     static let sub = Command(
         name: "sub",
         summary: "prints what arrives on a channel",
-        arguments: [.init(name: "CHANNEL", help: "The channel's name; the message and the stream channel share it.")],
+        arguments: [.init(name: "CHANNEL", help: "The channel's name.")],
         options: [
             .json,
             .flag("--raw",
-                help: """
-                    Prints only payloads, each with a newline behind it; the rest goes to standard error. A payload may contain \
-                    newlines.
-                    """),
+                help: "Prints only payloads, each with a newline behind it; the rest goes to standard error."),
             .value("-n", "--count", as: "COUNT", help: "Ends after this many messages and packets."),
             .value("--timeout", as: "TIME", help: "Ends after this time with exit code 124. Default: never."),
             .list("--topic", as: "TOPIC", help: "Also joins the stream channel and prints the packets of this topic."),
@@ -23,7 +20,7 @@ extension Command {
             .flag("--metadata", help: "Prints the channel's metadata and its changes."),
             .flag("--locks", help: "Prints the channel's locks and what happens to them."),
             .value("--since", as: "WHERE", help: "beginning: prints all kept messages first. Default: now."),
-            .flag("--until-now", help: "Ends when every message that was accepted until now has come."),
+            .flag("--until-now", help: "Ends when every message accepted until now has come."),
             .value("--packets-per-second", as: "COUNT", help: "Takes at most so many packets: of each slot the newest. Default: all."),
             .value("--bytes-per-second", as: "COUNT", help: "Takes at most so many bytes of packets, 1024 or more. Default: all."),
             .flag("--quiet", help: "Hides this user from others."),
@@ -36,11 +33,11 @@ extension Command {
         examples: [
             .init("boardrelay sub lesson --json", "Every message on the board 'lesson', one JSON object a line."),
             .init("boardrelay sub lesson --topic points --topic cursor", "Messages, and the live points and cursors between them."),
-            .init("boardrelay sub lesson --since beginning", "What was said before as well, as far as the relay keeps it."),
+            .init("boardrelay sub lesson --since beginning", "Also earlier messages that the relay keeps."),
             .init(
                 "boardrelay sub lesson --raw | while read line; do echo \"$line\"; done",
-                "What was sent and nothing else, for other programs."),
-            .init("boardrelay sub lesson --since beginning --until-now --json", "All that the relay keeps of it, and no more."),
+                "Only what was sent, for other programs."),
+            .init("boardrelay sub lesson --since beginning --until-now --json", "Only the messages that the relay keeps."),
             .init("boardrelay sub lesson -n 1 --timeout 10s", "Waits for one message; exit code 124 if none comes in 10 s."),
         ],
         run: sub)
