@@ -13,7 +13,7 @@ public struct Census: JSONObject, Sendable {
         public var name = ""
         /// Sessions inside, quiet ones among them.
         public var subscribers = 0
-        /// Users who are seen: subscribers without the quiet ones.
+        /// Visible users: subscribers without the quiet ones.
         public var members = 0
         /// Topics with a publisher.
         public var topics = 0
@@ -83,7 +83,7 @@ public struct Census: JSONObject, Sendable {
     public var frozenChannels: [String] = []
     /// Names of channels that are open for editing.
     public var openChannels: [String] = []
-    /// Users who are banned. It includes bans that are over and were not looked at since.
+    /// Banned users, including expired bans that the relay has not looked at since.
     public var bans = 0
     /// Messages that channels keep.
     public var historyMessages = 0

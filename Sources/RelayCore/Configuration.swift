@@ -55,7 +55,7 @@ public struct Configuration: Sendable {
     public var setRolesMax = 10_000
     /// Names of channels that may have a mode at once. [AC11]
     public var channelModesMax = 10_000
-    /// Users who may be banned at once. [AC13]
+    /// Most banned users at once. [AC13]
     public var bansMax = 10_000
     /// Erasures that were accepted and are not done: a forgotten user, a removed board. [AC14, BL9]
     public var erasuresMax = 10_000
@@ -83,7 +83,7 @@ public struct Configuration: Sendable {
     public var lockWaitersMax = 100
     /// Links that may be open at once, logged in or not. [SE5]
     public var connectionsMax = 12_000
-    /// Links without a login that may be open at once; beyond it the one that has waited longest makes room. [SE5]
+    /// Most open links without a login. Beyond it the link that has waited longest is closed. [SE5]
     public var greetingsMax = 2_000
     /// Devices of one user that may have a session. [SE8]
     public var devicesPerUserMax = 8
@@ -101,7 +101,7 @@ public struct Configuration: Sendable {
     public var wrongJoinCodesMax = 60
     /// Wrong join codes that void each code that is there meanwhile. [AC20]
     public var wrongJoinCodesPerCodeMax = 300
-    /// Devices with a session, those that are away included. [SE5]
+    /// Most devices of a user with a session, absent ones included. [SE5]
     public var sessionsMax = 20_000
 
     /// Memory that sessions may take with what they hold: channels they are in, topics, selections, states, closed flows. [SE15]
@@ -125,14 +125,14 @@ public struct Configuration: Sendable {
     public var catchUpQueueBytes = 64 * 1024
     /// Largest such block. [HI2]
     public var catchUpBlockBytes = 64 * 1024
-    /// Memory of blocks of boards on their way to such readers; beyond it a reader waits for its block, and who takes nothing for 100 ms
+    /// Memory of blocks of boards on their way to such readers. Beyond it a reader waits for its block; one that takes nothing for 100 ms
     /// while others wait has it read again. [HI2]
     public var boardBlocksBytesMax = 16 * 1024 * 1024
     /// Bytes that all such readers get together between two looks at what others send. [HI2]
     public var catchUpTurnBytes = 1024 * 1024
     /// Client objects of one device whose publishes are remembered, besides the one that has its session. [MS9]
     public var publishWindowsPerDeviceMax = 4
-    /// Memory of those of all users. Beyond it the oldest are forgotten, of who has more than a quarter before others'. [MS9]
+    /// Memory of remembered publishes. Beyond it the relay forgets the oldest, first of an address that has over a quarter. [MS9]
     public var publishWindowBytesMax = 8 * 1024 * 1024
 
     // MARK: Boards
@@ -221,7 +221,7 @@ public struct Configuration: Sendable {
     public var slowConsumerAfter = Duration.seconds(10)
     /// Shared memory that one reader's queue may keep alive before the rest is copied for it alone. [DL9]
     public var pinnedBytesPerSessionMax = 1024 * 1024
-    /// Queue memory of all readers; beyond it the one that holds most is closed. [DL9]
+    /// Queue memory of all readers. Beyond it the relay closes the reader that holds most. [DL9]
     public var queueBytesTotalMax = 256 * 1024 * 1024
     /// A queue segment older than this many of its channel's chunks is copied for its reader alone. [DL9]
     public var sharedChunksPerChannelMax = 4
@@ -270,7 +270,7 @@ public struct Configuration: Sendable {
         boardAuthorKeysMax = min(20_000, authorMemoryMax / 256)
     }
 
-    /// `publisherBytesPerChannelMax` as it is used: who comes in behind all that may wait with a request is no slow reader by that.
+    /// `publisherBytesPerChannelMax` as it is used: a newcomer behind all waiting answers is no slow reader by that alone.
     /// [DL8, DL12]
     var publisherBytesInUse: Int { min(publisherBytesPerChannelMax, reliableBacklogBytesSoft / 4) }
 

@@ -1,7 +1,7 @@
 import RelayPrimitives
 import RelayWire
 
-/// What is to be looked at when its time has come. Entries are not cancelled: each carries enough to see that it is out of date
+/// Things that the hub checks at a set time. Nobody cancels entries: each carries enough to see that it is out of date
 /// (a generation, a state that no longer holds).
 enum Deadline {
     case login(connection: Connection.Index, generation: UInt32)

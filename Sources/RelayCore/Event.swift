@@ -82,11 +82,11 @@ package enum Effect: Sendable {
     case persist(JournalRecord)
     /// Read a board, and tell `Event.boardRead`.
     case readBoard(BoardRead)
-    /// Find out who wrote what on a board, and tell `Event.authorsRead`.
+    /// Read the authors of a board's records, and tell `Event.authorsRead`.
     case readAuthors(BoardAuthorsRead)
     /// Find out which records of a board are of some users, and tell `Event.recordsFound`.
     case findRecords(BoardRecordsRead)
-    /// Take what was removed by now off the disk, and tell `Event.erased`. One at a time.
+    /// Erase from the disk what was removed so far, and tell `Event.erased`. One at a time.
     case erase(StoreErasure)
     /// Read nothing more from this link, so that TCP holds its peer back, until `resumeReading` or the link's end. What comes
     /// all the same is kept.

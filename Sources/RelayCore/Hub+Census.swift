@@ -119,7 +119,7 @@ extension Hub {
         }
     }
 
-    /// Whoever came in by a key that counts no more may stay, but is not told the new one.
+    /// A user who logged in with a former key may stay, but does not learn the new key.
     func joinKey(for session: Session.Index) -> String? {
         let digest = sessions[session].keyDigest
         return digest == nil || accessRules.keys.contains { $0.digest == digest } ? accessRules.joinKey : nil

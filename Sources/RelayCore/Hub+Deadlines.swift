@@ -1,7 +1,7 @@
 import RelayPrimitives
 import RelayWire
 
-// What is to be looked at when its time has come.
+// Things that the hub checks at a set time.
 
 extension Hub {
     mutating func deadlineReached() {

@@ -36,7 +36,7 @@ extension Hub {
         return sessions[session].memberships.all.reduce(0) { $0 + (memberships[$1].catchUp.map { catchUps[$0].lost.ranges.count } ?? 0) }
     }
 
-    /// What moderators have decided and what holds: roles, modes of channels, and who has banned whom.
+    /// Decisions of moderators that hold: roles, modes of channels, and bans with their moderators.
     package var decisions: (roles: [(Name, String)], modes: [(Name, ChannelMode)], bans: [(Name, Name)]) {
         let book = moderation.revealed
         let modes = book.modes.flatMap { channel, modes in modes.map { (channel, $0) } }
@@ -57,7 +57,7 @@ extension Hub {
     /// Wrong ones that are remembered. [AC20]
     package var wrongJoinCodesKept: Int { claims.joinCodes.triesKept }
 
-    /// Drawings in parts that are remembered of a user who has a session. [BL8]
+    /// Drawings in parts that the hub remembers for a user with a session. [BL8]
     package func draftsKnown(of user: Name) -> Int { people.sessions(of: user).reduce(0) { $0 + sessions[$1].window.drafts.count } }
 
     /// Bytes of change sets whose last part has not come. [BL11]
@@ -85,7 +85,7 @@ extension Hub {
         channels[named: ChannelID(kind: .message, channel: channel)].map { channels[$0].epoch }
     }
 
-    /// Users whose sessions get the messages of a channel, once for each session; those who are away are included.
+    /// Users whose sessions get the messages of a channel, once for each session. Users who are away are included.
     package func receivers(ofMessages channel: Name) -> [Name] {
         guard let channel = channels[named: ChannelID(kind: .message, channel: channel)] else { return [] }
         var receivers = channels[channel].messageReceivers
@@ -129,7 +129,7 @@ extension Hub {
     package var workCharged: Int { work.charged }
     package var workDearest: Int { work.dearest }
 
-    /// Memory of the frames of a connection that wait, in bytes, with what is done of them.
+    /// Memory of a connection's waiting frames, in bytes, including the part that is handled already.
     package func heldRoom(of id: ConnectionID) -> Int { isKnown(id) ? connections[id.place].held.bytes.count : 0 }
 
     /// What a connection has had above its share. [DL12]
@@ -150,7 +150,7 @@ extension Hub {
         return kinds.map { MemoryHeld(what: $0, max: $1.max, used: $1.used, ofAddress: $1.held(by: address)) }
     }
 
-    /// What is counted of memory in all, in bytes: what `--memory` divides, and channels.
+    /// All memory that the hub counts, in bytes: the shares of `--memory`, and channels.
     package var countedMemory: Int {
         outbox.liveBytes + outbox.spareBytes + accounts.metadata.used + historyTotals.memory.used + keptWindows.memory.used
             + accounts.memory.used + accounts.staged.used + accounts.heldFrames.used + accounts.unfinished.used

@@ -70,7 +70,7 @@ package struct Hub {
     var ordinals = Ordinals()
 
     /// - Parameter start: greater at each start of the relay; part of each channel's epoch.
-    /// - Parameter access: who may come in.
+    /// - Parameter access: decides which clients may log in.
     /// - Parameter now: the moment of the start.
     /// - Parameter id: the relay's own, unless its data folder has one. [SE6]
     package init(

@@ -6,7 +6,7 @@ public struct Access: Equatable, Sendable {
     public let role: Role?
     /// What it may do besides.
     public let grants: Grants
-    /// The first millisecond since 1970, on the relay's wall clock, at which nothing of this holds any more; `nil` for never.
+    /// The first millisecond since 1970, on the relay's wall clock, at which this access has ended; `nil`: it never ends.
     public let expires: UInt64?
 
     /// - Parameter expires: wall clock, milliseconds since 1970.

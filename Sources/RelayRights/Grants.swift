@@ -78,6 +78,6 @@ public struct Grants: Equatable, Sendable {
         entries.reduce(into: []) { rights, entry in if entry.pattern.matches(channel) { rights.formUnion(entry.rights) } }
     }
 
-    /// What may be done on every channel and where there is none: the rights under exactly `*`.
+    /// Rights on every channel, and for requests without a channel: the rights under exactly `*`.
     public var everywhere: Rights { entries.first { $0.pattern.isEveryChannel }?.rights ?? [] }
 }

@@ -6,7 +6,7 @@ public struct Rights: OptionSet, Sendable {
 
     /// Receive what the channel carries: messages, its history and board, the packets of its topics, its metadata and locks.
     public static let subscribe = Self(rawValue: 1 << 0)
-    /// See who is present, be seen, and set states of one's own.
+    /// See present users, be seen, and set one's own states.
     public static let presence = Self(rawValue: 1 << 1)
     /// Publish messages, retained ones too; replace and remove one's own records.
     public static let publish = Self(rawValue: 1 << 2)
@@ -32,7 +32,7 @@ public struct Rights: OptionSet, Sendable {
         ("metadata", .metadata), ("lock", .lock), ("revise", .revise), ("clear", .clear), ("direct", .direct),
     ]
 
-    /// The right of a word; `nil` if there is none.
+    /// The right that a word names; `nil`: the word names none.
     package init?(word: String) {
         // Bytes, because `==` on strings takes different characters for the same.
         guard let entry = Self.words.first(where: { $0.word.utf8.elementsEqual(word.utf8) }) else { return nil }

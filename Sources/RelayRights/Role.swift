@@ -25,7 +25,7 @@ public enum Role: String, CaseIterable, Comparable, Sendable {
     /// A role with more rights is greater.
     public static func < (left: Self, right: Self) -> Bool { allCases.firstIndex(of: left)! < allCases.firstIndex(of: right)! }
 
-    /// The role of a word; `nil` if there is none.
+    /// The role that a word names; `nil`: the word names none.
     package init?(word: String) {
         guard let role = Self.allCases.first(where: { $0.rawValue.utf8.elementsEqual(word.utf8) }) else { return nil }
         self = role

@@ -85,7 +85,7 @@ public struct TokenRules: Sendable {
         }
     }
 
-    /// - Returns: the first millisecond at which the token does not count any more.
+    /// - Returns: the first millisecond at which the token is no longer valid.
     private func checkTimes(_ claims: TokenClaims, now: Int64) throws(WireError) -> UInt64 {
         // Integers of JSON are within ±2⁵³ (JS3) and the tolerance is small: a thousand times their sum is an Int64.
         for (claim, begin) in [("nbf", claims.notBefore), ("iat", claims.issuedAt)] {
@@ -109,7 +109,7 @@ package struct CheckedToken: Equatable, Sendable {
     package let subject: Name
     /// What it lets them do; ends with the token.
     package let access: Access
-    /// The first millisecond since 1970 at which it does not count any more: `exp` and the tolerance.
+    /// The first millisecond since 1970 at which the token is no longer valid: `exp` plus the tolerance.
     package let expires: UInt64
     /// Its own id (`jti`), as whoever made it wrote it: not a name, any text.
     package let tokenID: String?

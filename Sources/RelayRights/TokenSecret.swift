@@ -41,7 +41,7 @@ public enum TokenSetupError: Error, Equatable, CustomStringConvertible {
     case secretIDBytes(actual: Int)
     /// Rules without a secret.
     case noSecret
-    /// Several secrets of which one has no id.
+    /// Several secrets, one of them without an id.
     case secretWithoutID
     /// Two secrets with one id.
     case secretIDTwice(String)

@@ -1,6 +1,6 @@
-/// Asks who wrote the newest records of keys. [BL10]
+/// Asks for the authors of the newest records of keys. [BL10]
 package struct BoardAuthorsRead: Equatable, Sendable {
-    /// Keys in one question, and in the questions that are read between two batches: what waits for the disk waits for no more of them.
+    /// Most keys in one question, and in all questions between two batches: a change waits for at most so many reads.
     package static let keysAtOnceMax = 256
 
     /// Given back with the answer.

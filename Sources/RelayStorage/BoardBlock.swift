@@ -31,7 +31,7 @@ package struct BoardRead: Equatable, Sendable {
 package struct BoardBlock: Equatable, Sendable {
     package enum Outcome: Equatable, Sendable {
         case read
-        /// The reader may hold what was removed, and nothing says so any more: it must begin anew. Not for fresh readers.
+        /// The markers for a returning reader are gone, so it may hold removed records: it must begin again. Never for fresh readers.
         case belowFloor
         /// There is no such board.
         case gone

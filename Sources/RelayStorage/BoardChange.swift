@@ -5,7 +5,7 @@ package struct BoardChange: Equatable, Sendable {
         case create(name: [UInt8])
         /// The newest record of its key.
         case put(BoardPut)
-        /// The key has no record any more; a reader that comes back is told by a marker.
+        /// The record was removed; a marker tells readers that come back.
         case remove(key: [UInt8])
         /// A part of a drawing that is too large for one message: it counts from the `put` that names its upload on, and
         /// is nothing if none does. It has no offset.

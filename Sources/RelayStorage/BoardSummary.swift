@@ -22,7 +22,7 @@ package struct BoardSummary: Equatable, Sendable {
     package var epochs: [BoardEpoch] = []
     /// As the newest change says.
     package var lastUnretained: UInt64 = 0
-    /// Markers of removals up to this offset are not there any more; 0: all are.
+    /// Markers of removals up to this offset are gone; 0: all are here.
     package var markerFloor: UInt64 = 0
     package var records = 0
     /// Of these records: key, custom type and payload, and 64 for each.

@@ -18,7 +18,7 @@ package struct StoreErasure: Equatable, Sendable {
     /// Given back with the answer.
     package var token: UInt64
     /// Boards whose files may hold drawings that have been removed, and whose. Drawings in parts that these users have begun there up to
-    /// this change are not finished any more.
+    /// this change will not be finished.
     package var boards: [UInt64: [[UInt8]: UInt64]] = [:]
     package var marks: [Mark] = []
 

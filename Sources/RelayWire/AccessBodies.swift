@@ -63,7 +63,7 @@ package struct AccessExpiring: JSONObject {
     package mutating func fields(_ json: inout JSONFields) { json("inMs", &inMs) }
 }
 
-/// A session is in a channel no more, and did not ask for that. [AC7]
+/// The relay has removed a session from a channel. [AC7]
 package struct RemovedNotice: JSONObject {
     /// Handle.
     package internal(set) var channel: UInt32 = 0

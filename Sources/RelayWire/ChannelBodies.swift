@@ -376,7 +376,7 @@ package struct HistoryAnswer: JSONObject {
     package internal(set) var head: UInt64 = 0
     /// Items sent.
     package internal(set) var count = 0
-    /// Messages up to this offset are not kept any more; 0: all of them are.
+    /// Messages up to this offset are gone; 0: the relay still keeps all.
     package internal(set) var floor: UInt64 = 0
     /// Where to go on; absent at the end.
     package internal(set) var next: UInt64?

@@ -26,7 +26,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public static let tooLarge = Self(106)
     /// A message, direct message, request, new channel or new user id over its rate.
     public static let rateLimited = Self(107)
-    /// `unsubscribe` without being subscribed; a user who was not listed in `unsubscribeTopic`.
+    /// `unsubscribe` without a subscription; a user in `unsubscribeTopic` who was not selected.
     public static let notSubscribed = Self(108)
     /// `leave` or a topic request without having joined the channel.
     public static let notJoined = Self(109)
@@ -42,7 +42,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public static let userOffline = Self(114)
     /// `direct` that was not acknowledged in time.
     public static let unconfirmed = Self(115)
-    /// A number of which the relay does not know whether it was accepted.
+    /// The relay does not know whether it accepted the message of this number.
     public static let outcomeUnknown = Self(116)
     /// A retained message on a relay that keeps no boards.
     public static let notSupported = Self(117)
@@ -90,7 +90,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public static let userIDTaken = Self(138)
     /// A request without the right for it.
     public static let notPermitted = Self(139)
-    /// `unbanUser` of a user who is not banned.
+    /// `unbanUser` for a user without a ban.
     public static let notBanned = Self(140)
     /// A request that waited and that its client withdrew.
     public static let cancelled = Self(141)
@@ -122,7 +122,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public static let protocolError = Self(300)
     /// Another protocol version in `login`.
     public static let versionNotSupported = Self(301)
-    /// A newer login of the same device, or one that is to be the user's only one.
+    /// A newer login of the same device, or one with `onlyDevice`.
     public static let replaced = Self(302)
     /// Ten times a rate for ten seconds.
     public static let abuse = Self(303)

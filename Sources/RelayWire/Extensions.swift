@@ -37,7 +37,7 @@ package enum Extensions {
         return block
     }
 
-    /// Of an entry's type: who does not know it refuses the frame.
+    /// Bit of an entry's type: a peer that does not know the type refuses the frame.
     package static let criticalBit: UInt16 = 0x8000
 }
 

@@ -56,7 +56,7 @@ package struct WriteMetadataRequest: JSONObject {
     package struct Item: JSONObject {
         package internal(set) var key = Name.unread
         package internal(set) var bytes = 0
-        /// Condition: the revision the item has, 0 for "there is none".
+        /// Condition: the item's revision; 0: the item does not exist.
         package internal(set) var revision: UInt64?
 
         package init() {}

@@ -148,11 +148,11 @@ package struct BanUserRequest: JSONObject {
     }
 }
 
-/// A user who may not come in.
+/// A banned user.
 public struct BanInfo: JSONObject, Equatable, Sendable {
     /// Id of the user; the client that used it last is banned with it.
     public var user = Name.unread
-    /// Id of the moderator who did it.
+    /// Id of the moderator who banned the user.
     public var by = Name.unread
     /// When: wall clock of the relay, in milliseconds since 1970.
     public var time: UInt64 = 0

@@ -1,4 +1,4 @@
-// JSON bodies about who is here, and with which states. [PR2–PR8]
+// JSON bodies about present users and their states. [PR2–PR8]
 
 /// One user in a presence snapshot, event or page.
 public struct Member: JSONObject, Equatable, Sendable {
@@ -33,7 +33,7 @@ package struct PresenceEvent: JSONObject {
     package var states: [String: String]?
     /// `stateChanged`.
     package var removed: [Name]?
-    /// `interval`: who came or changed, each with all its states.
+    /// `interval`: users who joined or changed, each with all its states.
     package var joined: [Member]?
     package var changed: [Member]?
     /// `interval`.

@@ -35,7 +35,7 @@ package struct EncodedChange {
     package var flags: FrameFlags
     package var customType: UnsafeRawBufferPointer
     package var key: UnsafeRawBufferPointer
-    /// Empty: the key has no record any more.
+    /// Empty: the record was removed.
     package var payload: UnsafeRawBufferPointer
     /// The block of extensions, empty without one. [FR9]
     package var extensions: UnsafeRawBufferPointer

@@ -175,7 +175,7 @@ public struct RelayStatus: JSONObject, Equatable, Sendable {
     public var storageFailure: String?
     /// Whether the relay knows the user id that was asked about; `nil` if none was.
     public var known: Bool?
-    /// Some of those who have a session, in order of their ids.
+    /// A page of the users with a session, in order of their ids.
     public var users: [User] = []
     /// Where the others begin: give it as `after`. `nil` at the end.
     public var next: Name?

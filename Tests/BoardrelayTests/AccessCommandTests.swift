@@ -363,7 +363,7 @@ struct AccessCommandTests {
             #expect(none.code == 1 && none.output == "" && none.errors.contains(words), "\(none.errors)")
             let wrong = try await run("presence", "lesson", "--key", "SECRETISH-SECRETISH", url: url)
             #expect(
-                wrong.code == 1 && wrong.errors.contains("the key is none of this relay's (keyWrong)")
+                wrong.code == 1 && wrong.errors.contains("this relay has no such key (keyWrong)")
                     && !wrong.errors.contains("SECRETISH"), "\(wrong.errors)")
             let token = try await run("presence", "lesson", "--token", "SECRETISH", url: url)
             #expect(token.code == 1 && token.errors.contains("(tokenInvalid)") && !token.errors.contains("SECRETISH"), "\(token.errors)")

@@ -20,7 +20,7 @@ package struct AccessRules: Sendable {
     package var keys: [Key]
     /// `nil`: no tokens are taken.
     package var tokens: TokenRules?
-    /// As text, for moderators who invite others; `nil` if there is none. [AC16]
+    /// As text, for moderators who invite others; `nil`: the relay has no join key. [AC16]
     package var joinKey: String?
 
     package static let open = AccessRules(isOpen: true, keys: [], tokens: nil)

@@ -48,7 +48,7 @@ struct DeviceOffers {
 }
 
 extension Entropy {
-    /// 64 bits that nobody guesses who does not know the secret; others for each purpose and number.
+    /// 64 bits that nobody can guess without the secret, different for each purpose and number.
     func word(_ purpose: String, _ number: UInt32) -> UInt64 {
         var bytes = Array(purpose.utf8)
         bytes.append(bigEndian: high)
@@ -64,7 +64,7 @@ struct DeviceCode: Hashable {
 
     private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 
-    /// - Parameter secret: whoever does not know it cannot guess the code.
+    /// - Parameter secret: without it nobody can guess the code.
     init(from secret: Entropy, number: UInt32) {
         bits = secret.word("device code", number) >> 14
     }

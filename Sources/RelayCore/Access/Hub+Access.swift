@@ -31,7 +31,7 @@ extension Hub {
         !moderation.revealed.modes.isEmpty && moderation.revealed.modes[channel]?.contains(mode) == true
     }
 
-    /// - Throws: `notPermitted`, the same whatever else is there or not. [AC5] Only a user who has the right is told of a freeze.
+    /// - Throws: `notPermitted`, which does not reveal what exists. [AC5] Only a user with the right learns of a freeze.
     func require(_ right: Rights, on channel: ChannelID, _ session: Session.Index) throws(WireError) {
         let lent = membership(of: session, in: channel).flatMap { memberships[$0].lent }
         guard !rights(of: session, on: channel, lent: lent).isSuperset(of: right) else { return }

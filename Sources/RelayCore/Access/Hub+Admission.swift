@@ -17,7 +17,7 @@ extension Hub {
                 actual: key.utf8.count)
         }
         if let key {
-            guard let known = accessRules.key(key) else { throw WireError(.keyWrong, "the key is none of this relay's") }
+            guard let known = accessRules.key(key) else { throw WireError(.keyWrong, "this relay has no such key") }
             return Admission(access: Access(role: known.role), keyDigest: known.digest)
         }
         guard let token else {
@@ -43,12 +43,12 @@ extension Hub {
         }
     }
 
-    /// Whether a connection has made all the guesses that it may: nothing it brings is judged any more, its end is on the way. [AC2]
+    /// Whether a connection has used up its guesses: the hub judges nothing more from it, and its end is on the way. [AC2]
     func hasGuessedEnough(_ connection: Connection.Index) -> Bool { connections[connection].wrongCredentials >= Limits.wrongCredentialsMax }
 
     /// Refuses a login or renewal after a time that doubles. [AC2]
     ///
-    /// - Parameter user: who it is, or says it is; `nil` of one who comes with a code.
+    /// - Parameter user: the user id that the client claims; `nil` for a client with a code.
     mutating func refuseLate(_ connection: Connection.Index, _ error: WireError, of user: Name?, id: UInt32?) {
         let whose = user.map { "for user \($0) " } ?? ""
         noteWrongCredential(error.code, from: connections[connection].peer, "\(whose)(\(error.code.name))")
@@ -83,7 +83,7 @@ extension Hub {
 extension Hub {
     /// Whether a key or code is not judged yet: its connection waits, and its frame is handled anew.
     ///
-    /// - Parameter session: what the connection has, or resumes: who shows its key again guesses nothing.
+    /// - Parameter session: the connection's session, or the one that it resumes: repeating that session's own key is no guess.
     mutating func isPutOff(_ key: String?, _ connection: Connection.Index, of session: Session.Index?) -> Bool {
         guard !connections[connection].hasWaited else {
             connections[connection].hasWaited = false
@@ -91,7 +91,7 @@ extension Hub {
         }
         guard !accessRules.isOpen, accounts.guesses.isEmpty(connections[connection].peer.address, at: now.instant) else { return false }
         if let key, let session, let own = sessions[session].keyDigest, AccessRules.digest(key, is: own) { return false }
-        // With so many tries in line the newest would be turned away before it is judged: a right key came in no more.
+        // Beyond so many waiting tries the relay would turn away the newest before judging it, even one with the right key.
         guard greetings.held(from: connections[connection].peer.address) <= greetingsOfAddressMax / 2 else { return false }
         counters.credentialsDelayed += 1
         connections[connection].input = .held(for: .guesses)

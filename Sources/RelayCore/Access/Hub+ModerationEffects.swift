@@ -137,7 +137,7 @@ extension Hub {
 
     // MARK: - The log
 
-    /// One line for each decision that changed something, and for what destroys a board: who, what, whom; the line carries when. [AC15]
+    /// One line for each effective decision, and for what destroys a board: moderator, action, user; the line has the time. [AC15]
     mutating func audit(by name: String, _ words: String) {
         effects.append(.log(LogLine(audit: "\(name) \(words)", wallMilliseconds: now.wallMilliseconds)))
     }

@@ -42,7 +42,7 @@ struct JoinCodes {
 
     mutating func remove(of session: Session.Index) { open.removeAll { $0.session == session } }
 
-    /// Takes away those that a condition holds of.
+    /// Removes the codes for which a condition holds.
     mutating func take(where condition: (Open) -> Bool) -> [Open] {
         let taken = open.filter(condition)
         open.removeAll(where: condition)
@@ -95,7 +95,7 @@ struct JoinCode: Equatable {
     private static let alphabet = Array("BCDFGHJKMNPQRSTVWXYZ".utf8)
     private static let count = (0..<Limits.joinCodeLetters).reduce(1) { product, _ in product * UInt64(alphabet.count) }
 
-    /// - Parameter secret: whoever does not know it cannot guess the code.
+    /// - Parameter secret: without it nobody can guess the code.
     init(from secret: Entropy, number: UInt32) { value = UInt32(secret.word("join code", number) % Self.count) }
 
     /// As a person may have typed it: in small letters, with hyphens and spaces.
@@ -131,7 +131,7 @@ extension Hub {
         try requireModerator(session)
         guard accessRules.joinKey != nil else { throw WireError(.notSupported, "this relay has no join key that a code could stand for") }
         guard joinKey(for: session) != nil else {
-            throw WireError(.notPermitted, "the key that let this session in counts no more")
+            throw WireError(.notPermitted, "the key of this session's login was replaced")
         }
         let known = claims.joinCodes.code(of: session)
         if let known, known.channel == request.channel, known.until > now.instant {
@@ -196,7 +196,7 @@ extension Hub {
         setJoinCodeDeadline()
     }
 
-    /// The join key may be another one, or a session may not be told it any more.
+    /// The join key was replaced, or a session may no longer learn it.
     mutating func endJoinCodes() {
         for ended in claims.joinCodes.take(where: { _ in true }) { tell(ended, .keyChanged) }
     }

@@ -74,7 +74,7 @@ enum ModerationChange: Equatable {
     case mode(Name, ChannelMode, Bool)
     /// `nil`: it is over, or taken back.
     case ban(Name, Ban?)
-    /// What is kept of a user, but for its ban; its metadata and whose its id is go with it, its records if so wanted.
+    /// Forgets what the relay keeps of a user except its ban: metadata, the claim to the id, and on request its records.
     /// [AC14]
     case forget(Name, withRecords: Bool)
     /// What a user has on one board. [AC18]

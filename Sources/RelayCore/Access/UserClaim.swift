@@ -28,7 +28,7 @@ struct UserClaim: Equatable {
 struct ClaimBook {
     private var claims = [Name: UserClaim]()
     private(set) var places = Places()
-    /// When those that nobody holds were looked for last.
+    /// Time of the last search for claims that nobody holds.
     var lookedAt: Instant?
     /// Codes with which another device of a user comes in. [AC17]
     var offers = DeviceOffers()
@@ -58,7 +58,7 @@ struct ClaimBook {
 extension Hub {
     /// Whether a user id may be used by a client, which is taken down if so.
     ///
-    /// - Parameter admission: a token is for this user id: whoever has it is its client.
+    /// - Parameter admission: with a token for this user id, its holder is the client that owns the id.
     /// - Throws: `userIDTaken`, `relayFull`, `rateLimited`.
     mutating func claim(_ user: Name, digest: Entropy?, _ admission: Admission, from address: AddressKey) throws(WireError) {
         let known = claims[user]
@@ -103,10 +103,10 @@ extension Hub {
         for user in users where claims[user] != nil { claims[user]!.stored = nil }
     }
 
-    /// Changes can be stored again: also of users who came and went meanwhile.
+    /// The disk takes changes again: stores also the claims of users who came and went meanwhile.
     mutating func storeClaims() { storeIfDue(claims.users.filter { [claims] in claims[$0]!.stored == nil }) }
 
-    /// How many stand in one record when all users who are here are stored.
+    /// Claims in one record, when the claims of all present users are stored.
     private static let claimsPerRecord = 256
 
     /// Its session is there, or was lately, or the relay keeps something of it.
@@ -133,7 +133,7 @@ extension Hub {
         deadlines.set(.claimSweep, at: now.instant + .seconds(3600))
     }
 
-    /// Forgets users who have not been here for a day. A user who is here counts as seen, so that a crash does not make its id free.
+    /// Forgets users who were absent for a day. A present user counts as seen, so a crash does not free its id.
     mutating func sweepClaims() {
         claims.sweepIsSet = false
         let users = claims.users
@@ -162,7 +162,7 @@ extension Hub {
         }
     }
 
-    /// - Throws: `relayFull` when there is no place for a new id: none that somebody holds is forgotten for it.
+    /// - Throws: `relayFull` when there is no place for a new id: the relay forgets no claim that somebody holds.
     private mutating func checkPlace(forIDBy admission: Admission, from address: AddressKey) throws(WireError) {
         guard placeRefusal(forIDBy: admission, from: address) != nil else { return }
         let isLate = claims.lookedAt.map { now.instant - $0 >= Self.unheldLookedForEvery } ?? true

@@ -117,7 +117,7 @@ package struct Peer: Equatable, Sendable, CustomStringConvertible {
     package var description: String { text }
 }
 
-/// What counts as one address: whoever has a part of it has all of it.
+/// A range that counts as one address: a user of a part of it can use all of it.
 package enum AddressKey: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// This machine itself: loopback, without a word of a proxy.
     case local

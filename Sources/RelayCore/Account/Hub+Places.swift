@@ -79,7 +79,7 @@ extension Hub {
     /// On an open relay everybody is a moderator, and nobody trusted for that.
     private func isTrusted(_ access: Access) -> Bool { !accessRules.isOpen && access.isModerator }
 
-    /// It has come from another address: its place and memory are charged to that, if that has room among its own. Else who took them
+    /// The session has moved to another address, which is charged for its place and memory if it has room. Else the former address
     /// keeps the charge: two addresses could fill what one may not.
     mutating func move(_ session: Session.Index, to address: AddressKey) {
         guard sessions[session].address != address else { return }
@@ -127,7 +127,7 @@ extension Hub {
 
     /// Whether there is a place for something that stays.
     ///
-    /// - Parameter session: who makes it; `nil`: the relay.
+    /// - Parameter session: the session that makes it; `nil`: the relay.
     /// - Throws: `relayFull`.
     func checkPlace(_ places: Places, of session: Session.Index?, max: Int, _ what: String) throws(WireError) {
         guard let refusal = refusal(places, of: session, max: max) else { return }

@@ -1,8 +1,8 @@
 import RelayWire
 
-/// What one kind of things takes of the memory, in bytes, and who makes the relay hold it.
+/// The memory of one kind of things, in bytes, and the addresses that it is charged to.
 ///
-/// No address fills what others may want: with more than a quarter of all it stops short of the last quarter.
+/// An address that has more than a quarter cannot take the last quarter, which others may want.
 struct MemoryAccount {
     let max: Int
     private(set) var used = 0
@@ -104,7 +104,7 @@ enum Footprint {
     /// Of states that are set before coming in.
     static let statesBefore = 512
     static let userMetadata = 768
-    /// A place among those who wait for a lock, with its deadline.
+    /// A place in the line for a lock, with its deadline.
     static let lockWait = 256
     static let closedFlow = 32
     static let closedFlowContent = 400
@@ -123,7 +123,7 @@ enum Footprint {
     static let notedAuthor = 160
     /// A key whose author is asked for, besides its bytes.
     static let askedAuthor = 128
-    /// An author who was named to a reader that catches up.
+    /// An author whose name a catching-up reader has received.
     static let namedAuthor = 96
 }
 

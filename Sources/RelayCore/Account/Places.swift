@@ -20,9 +20,9 @@ struct Places {
     /// Of addresses that have some.
     private(set) var held = [AddressKey: Int]()
 
-    /// What all places of a kind are divided by: the last part is for who is trusted.
+    /// The number of parts of all places of a kind. The last part is for trusted sessions.
     static let keptPart = 16
-    /// An address has a third of what it leaves to others, so a quarter at most.
+    /// An address gets at most a third of what it leaves to others, which is a quarter of all.
     private static let leftPart = 3
 
     func held(from address: AddressKey) -> Int { held[address, default: 0] }
@@ -38,7 +38,7 @@ struct Places {
         var share: Int
         switch claimant {
         case .trusted: return taken < max ? nil : Refusal(limit: max, actual: taken + 1)
-        // Who was cut off comes back, whoever came meanwhile: of others' places it takes none.
+        // A client that was cut off comes back in spite of newcomers: it takes no place of others.
         case .inside(let address): (who, share) = (address, (ordinary + Self.leftPart) / (Self.leftPart + 1))
         case .newcomer(let address): (who, share) = (address, (ordinary - taken + Self.leftPart - 1) / Self.leftPart)
         }

@@ -131,7 +131,7 @@ struct Unserved {
     func time(at now: Instant) -> Duration { now - end < Self.handled ? time : .zero }
 }
 
-/// From the first call of a turn of the engine to its end: who comes late in a long one had to wait for it. [DL12]
+/// From the first call of a turn of the engine to its end: a request that comes late in a long turn had to wait. [DL12]
 struct Turn {
     private var began: Instant?
 

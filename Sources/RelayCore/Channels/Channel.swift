@@ -7,7 +7,7 @@ struct Channel {
     var generation: UInt32 = 0
     var handle: UInt32 = 0
     @Placed var room: Room.Index
-    /// Where who made it came from; `nil`: it was stored, or the relay made it.
+    /// Address of the user who made the channel; `nil`: it was stored, or the relay made it.
     var address: AddressKey?
     /// Everybody inside, seen or not.
     var inside: Set<Session.Index> = []

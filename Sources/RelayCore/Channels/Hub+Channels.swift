@@ -23,7 +23,7 @@ extension Hub {
         if let start { beginCatchUp(membership, start, connection) }
     }
 
-    /// Whether a channel may be come into, with what is wanted of it. [AC6]
+    /// Whether the session may enter a channel with the features that it wants. [AC6]
     ///
     /// - Parameter lent: by a token of this request, in place of an earlier one's.
     private func requireEntry(_ id: ChannelID, _ features: Set<Feature>, lent: LentRights?, _ session: Session.Index) throws(WireError) {
@@ -148,7 +148,7 @@ extension Hub {
 
     /// The channel of an id. An id without one gets one. [CH2, CH8]
     ///
-    /// - Parameter session: who wants it; `nil`: the relay itself.
+    /// - Parameter session: the session that asks for it; `nil`: the relay itself.
     mutating func channelFor(_ id: ChannelID, by session: Session.Index?) throws(WireError) -> Channel.Index {
         if let channel = channels[named: id] { return channel }
         try admitChannel(id.kind, of: session)

@@ -2,7 +2,7 @@ import RelayPrimitives
 internal import RelayRights
 import RelayWire
 
-// What is shown of locks, who waits, and what becomes of the locks of those who are not there. [LK4–LK9]
+// Events of locks, users who wait, and the locks of absent owners. [LK4–LK9]
 
 extension Hub {
     // MARK: - Durable, or not
@@ -30,7 +30,7 @@ extension Hub {
         apply(locks[lock].revealed, to: lock)
     }
 
-    /// Nobody will free a lock that nobody holds: users who wait for it are told what went wrong instead. And a wait that ended
+    /// Nobody will free a lock without an owner: users who wait for it learn what went wrong instead. And a wait that ended
     /// while the lock was removed for the time being found nobody to tell: it is over now.
     mutating func settleUndoneLock(_ lock: Lock.Index) {
         guard locks[lock].name != nil else { return }
@@ -86,7 +86,7 @@ extension Hub {
         }
     }
 
-    /// A user who has no right to a lock any more does not wait for it. [AC7]
+    /// A user who has lost the right to a lock stops waiting for it. [AC7]
     mutating func endLockWaits(_ session: Session.Index) {
         guard let connection = outbox.connection(of: session) else { return }
         let id = connections[connection].id
@@ -100,7 +100,7 @@ extension Hub {
         }
     }
 
-    /// A user who waits again because a removal could not be stored may have lost the right to the lock meanwhile. [AC7]
+    /// After a failed removal its waiting users wait again. Some may have lost the right to the lock meanwhile. [AC7]
     private mutating func endLockWaitsWithoutRight(_ lock: Lock.Index) {
         let channel = locks[lock].channel!
         var ended: [LockWaiter] = []
@@ -150,7 +150,7 @@ extension Hub {
         sessions[session].lockWaits = 0
     }
 
-    // MARK: - Owners who are not there
+    // MARK: - Absent owners
 
     /// Whether a device has a live connection: as long as it has one, its locks do not end. [LK5]
     func isConnected(_ owner: LockOwner) -> Bool {

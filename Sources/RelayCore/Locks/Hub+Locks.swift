@@ -108,7 +108,7 @@ extension Hub {
         store([entry], .lock(lock, transition), requester(connection, request.id, .empty))
     }
 
-    /// Takes a lock away, to be stored as the next change: whoever waits for it is told then.
+    /// Removes a lock, as the next change to store: then the users who wait for it are told.
     mutating func removing(_ lock: Lock.Index) -> LockTransition {
         let state = locks[lock].applied!
         let waiters = locks[lock].waiters
@@ -196,13 +196,13 @@ extension Hub {
         store([StoredForm.entry(locks[lock].channel!, locks[lock].name!, transition.state)], .lock(lock, transition), requester)
     }
 
-    /// Takes over a state, and sets the clock of an owner who is not there. [LK5]
+    /// Adopts a state, and sets the deadline of an absent owner. [LK5]
     mutating func apply(_ state: LockState?, to lock: Lock.Index) {
         hold(state, lock)
         if let state, let owner = state.owner, !isConnected(owner) { setLockExpiry(lock, after: state.ttl) }
     }
 
-    /// Takes over a state, and keeps the list of who holds what.
+    /// Adopts a state, and updates the list of owners and their locks.
     mutating func hold(_ state: LockState?, _ lock: Lock.Index) {
         locks.hold(state, lock)
         locks[lock].absence = ordinals.generation()

@@ -20,10 +20,10 @@ struct LockState: Equatable {
 struct Lock {
     var name: Name?
     var channel: ChannelID?
-    /// Where who made it came from; `nil`: it was stored.
+    /// Address of the user who made the lock; `nil`: it was stored.
     var address: AddressKey?
     var generation: UInt32 = 0
-    /// With every change that was accepted; `nil`: there is none (yet, or any more).
+    /// With every accepted change; `nil`: the lock does not exist (yet, or it was removed).
     var applied: LockState?
     /// What is durable, and all that anybody is shown. [SG1]
     var revealed: LockState?
@@ -34,7 +34,7 @@ struct Lock {
     /// Tells the deadline of this absence of the owner from those of earlier ones.
     var absence: UInt32 = 0
 
-    /// A free lock goes to the user who asks; its owner gets it anew, under a new fencing number; others wait or are refused.
+    /// A free lock goes to the user who asks. Its owner gets it again, under a new fencing number. Other users wait or are refused.
     enum AcquireAction: Equatable { case grant, enqueue, refuse(owner: LockOwner) }
 
     func acquire(by asking: LockOwner, waits: Bool) -> AcquireAction {
@@ -64,7 +64,7 @@ struct LockTransition {
     var state: LockState
     /// Who held it until then.
     var holder: LockOwner?
-    /// Of `removed`: those who waited, to be told when it is shown.
+    /// For `removed`: the users who waited, and learn of the removal when it is revealed.
     var waiters: [LockWaiter] = []
 }
 

@@ -35,9 +35,9 @@ struct PendingDirects {
         return direct
     }
 
-    /// A receiver can acknowledge none any more.
+    /// A receiver can no longer acknowledge direct messages.
     ///
-    /// - Returns: those that nobody else can, in the order in which they were sent.
+    /// - Returns: the messages that no other receiver can acknowledge, in the order in which they were sent.
     mutating func remove(receiver: Session.Index) -> [PendingDirect] {
         guard let deliveries = byReceiver.removeValue(forKey: receiver) else { return [] }
         var failed: [PendingDirect] = []
@@ -144,7 +144,7 @@ extension Hub {
         for direct in directs.remove(receiver: receiver) { fail(direct, "the receiver's connection ended before it was acknowledged") }
     }
 
-    /// The sender is forgotten: nobody is to be told.
+    /// Forgets the sender: its messages have no outcome to report.
     mutating func forgetDirects(from sender: Session.Index) { directs.remove(sender: sender) }
 
     private mutating func fail(_ direct: PendingDirect, _ text: String) {

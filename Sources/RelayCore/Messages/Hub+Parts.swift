@@ -2,10 +2,10 @@ import RelayPrimitives
 internal import RelayStorage
 import RelayWire
 
-// Drawings that come in parts: which part follows, and what becomes of those that are not completed. [BL8]
+// Drawings in parts: which part follows, and what happens to incomplete drawings. [BL8]
 
 extension Hub {
-    /// Whether a part is the one that follows.
+    /// Whether a part is the expected next one.
     ///
     /// - Returns: what the drawing takes on a board with it, in bytes.
     /// - Throws: `limitReached`, `partMissing`, `badRequest`, `tooLarge`.
@@ -57,7 +57,7 @@ extension Hub {
         isThere(draft) && now.instant - draft.lastAt <= .milliseconds(Limits.partTimeoutMilliseconds)
     }
 
-    /// A drawing with one more part, taken out of those that are under way. Part 1 begins it anew.
+    /// Takes a drawing out of the unfinished ones, with one more part. Part 1 begins it again.
     mutating func advanced(_ frame: PublishFrame, _ key: Name, _ channel: Name, board: UInt64, _ session: Session.Index) -> Draft {
         let begun = sessions[session].window.takeDraft(channel, key, isRetained: frame.flags.contains(.retain))
         var draft: Draft
@@ -103,10 +103,10 @@ extension Hub {
         watchParts(of: session)
     }
 
-    /// A change set that is not whole is forgotten. Those who have its beginning are told that a drawing will never be whole: by a
+    /// The hub forgets an incomplete change set. Readers that have the beginning of a drawing learn that its rest will not come, by a
     /// message like its parts, with part 0.
     ///
-    /// - Parameter onlyLate: of those alone whose next part has not come in time.
+    /// - Parameter onlyLate: only drawings and sets whose next part is overdue.
     mutating func endParts(of session: Session.Index, onlyLate: Bool = false) {
         endStaged(of: session, onlyLate: onlyLate)
         let over = sessions[session].window.drafts.filter { !$0.isRetained && !(onlyLate && isAlive($0)) }

@@ -128,7 +128,7 @@ extension Hub {
         }
     }
 
-    /// The channel a message goes to, made if there is none, and the bucket it is counted in.
+    /// The channel of a message, made if it does not exist, and the bucket that counts the message.
     mutating func target(_ text: UnsafeRawBufferPointer, _ session: Session.Index) throws(WireError) -> (
         channel: Channel.Index, bucket: TokenBucket.Index
     ) {

@@ -23,7 +23,7 @@ struct KeptWindows {
     private(set) var memory: MemoryAccount
     /// Whether one was forgotten for a bound, before its time.
     var hasForgottenEarly = false
-    /// Whether a deadline looks for those that are over.
+    /// Whether a deadline is set that looks for expired windows.
     var isSweepSet = false
     /// While a relay starts: publishes that were remembered, by client object.
     private var restored = [Name: [UInt64: [PublishWindow.Remembered]]]()
@@ -41,7 +41,7 @@ struct KeptWindows {
         memory.hold(window.bytes, window.address)
     }
 
-    /// - Returns: those that went.
+    /// - Returns: the forgotten windows.
     mutating func remove(of user: Name, where isMeant: (KeptPublishWindow) -> Bool) -> [KeptPublishWindow] {
         guard let kept = windows[user] else { return [] }
         let left = kept.filter { !isMeant($0) }
@@ -99,7 +99,7 @@ struct KeptWindows {
 }
 
 extension Hub {
-    /// A session goes on, or begins, with what is known of this client object.
+    /// A session continues, or begins, with the window of this client object.
     ///
     /// - Parameter lastNumber: the highest that the client object has sent. What it sent to an earlier start, or before it was
     ///   forgotten, may have been accepted.
@@ -107,7 +107,7 @@ extension Hub {
         guard sessions[session].instance != instance else { return }
         let user = sessions[session].user!
         if let other = self.session(of: user, instance: instance) { moveAway(other) }
-        // Taken out before the other one is put in: there is room for so many besides the one that is there.
+        // This window leaves before the other one enters: the bound counts kept windows without the present one.
         let known = keptWindows[user].first { $0.instance == instance }
         if known != nil { forgetWindows(of: user, areOver: false) { $0.instance == instance } }
         // Before the session's own window may push another out.
@@ -123,7 +123,7 @@ extension Hub {
         recount(session)
     }
 
-    /// A client object is on one device: what is known of it goes to the one on which it logs in. [MS9]
+    /// A client object is on one device: its window moves to the device on which it logs in. [MS9]
     private mutating func moveAway(_ session: Session.Index) {
         if case .present(let connection) = sessions[session].state {
             close(connection, .replaced, "the same instance has logged in on another device")
@@ -164,7 +164,7 @@ extension Hub {
         forgetWindows(of: user) { $0.instance == first }
     }
 
-    /// One deadline for all: users who come and go by the thousand must not leave one each.
+    /// One deadline serves all users: thousands who come and go must not leave one each.
     mutating func setWindowSweep() {
         guard !keptWindows.isSweepSet, let first = keptWindows.firstEnd else { return }
         keptWindows.isSweepSet = true
@@ -179,7 +179,7 @@ extension Hub {
         setWindowSweep()
     }
 
-    /// Some more than must, so that looking through all of them is worth it: of who has more than a quarter, then of all.
+    /// Forgets more than needed, so that searching all windows pays off: first of the address above its quarter, then of all.
     mutating func boundWindows() {
         guard keptWindows.memory.used > keptWindows.memory.max else { return }
         if let address = keptWindows.memory.largestAboveShare { forgetOldestWindows(of: address) }

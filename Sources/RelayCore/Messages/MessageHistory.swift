@@ -29,11 +29,11 @@ struct MessageHistory {
     private var storage: [KeptMessage] = []
     private var start = 0
     private(set) var bytes = 0
-    /// What was kept up to this offset is not any more, but for what the board has; everything kept above it is here.
+    /// Messages up to this offset are gone, except the board's records. All kept messages above it are here.
     private(set) var floor: UInt64 = 0
-    /// The same, whatever the board has.
+    /// The same, without regard to the board.
     private(set) var ringFloor: UInt64 = 0
-    /// The newest of those that were not to be kept and are not here any more.
+    /// Offset of the newest message that was not meant to be kept and is gone.
     private var transientFloor: UInt64 = 0
 
     var count: Int { storage.count - start }
@@ -107,7 +107,7 @@ struct MessageHistory {
     /// Up to which offset a reader misses what it has not got, whose catch-up began when `began` was the newest message.
     func floor(began: UInt64) -> UInt64 { transientFloor > began ? max(floor, transientFloor) : floor }
 
-    /// Index of the first message above `offset`; `count` if there is none.
+    /// Index of the first message above `offset`; `count` if no message is.
     func index(above offset: UInt64) -> Int {
         var low = 0
         var high = count

@@ -1,7 +1,7 @@
 import RelayPrimitives
 import RelayWire
 
-/// The newest publishes of one client object and what became of them, so that one that is sent again is accepted once. [MS9]
+/// The newest publishes of one client object and their outcomes, so that the relay accepts a repeated publish once. [MS9]
 struct PublishWindow {
     struct Accepted {
         var number: UInt64
@@ -46,7 +46,7 @@ struct PublishWindow {
     @OutOfLine var staged: StagedChanges?
     /// Where a publish was refused, and what was sent behind it is refused, too. [MS10]
     @OutOfLine var refused: [RefusedPublish]?
-    /// Whether a deadline looks for those that will not be completed.
+    /// Whether a deadline is set that looks for drawings that stay incomplete.
     var watchesDrafts = false
     /// Retained messages so far: where the next one is remembered in the journal. [BL2]
     private(set) var retained = 0
@@ -96,7 +96,7 @@ struct PublishWindow {
         }
     }
 
-    /// It could not be stored: as if it had been passed over. [BL2]
+    /// The disk refused the message: the window handles it like a number that the client skipped. [BL2]
     mutating func takeBack(_ number: UInt64) {
         let left = (0..<accepted.count).map { self[$0] }.filter { $0.number != number }
         accepted = left
@@ -121,7 +121,7 @@ struct PublishWindow {
         let ordered = kept.inOrder { $0.accepted.number < $1.accepted.number }
         accepted = ordered.map(\.accepted)
         lastNumber = accepted.last?.number ?? 0
-        // What was not retained is not known of any more.
+        // The relay no longer knows numbers of messages that were not retained.
         forgotten = lastNumber
         guard let newest = ordered.last?.place else { return }
         // At the last place one round looks like two: then what is older than all of these is not known of.

@@ -1,7 +1,7 @@
 import RelayPrimitives
 import RelayWire
 
-// What is shown of metadata, and when it is forgotten. [MD7–MD10]
+// Events of metadata, and when the hub forgets a set. [MD7–MD10]
 
 extension Hub {
     // MARK: - Durable, or not

@@ -103,7 +103,7 @@ struct MetadataSet {
     /// What it takes in memory, in bytes, and whom that is charged to. [MD4]
     var charges: [AddressKey?: Int] { MetadataSet().charges(of: MetadataSetChange(majorRevision: 0, items: items)) }
 
-    /// The same, as far as a change adds to it; below 0 what it takes away.
+    /// The charges that a change adds; negative: the bytes that it frees.
     func charges(of change: MetadataSetChange) -> [AddressKey?: Int] {
         var charges = [AddressKey?: Int]()
         for (key, item) in change.items { charges[item.payer, default: 0] += size(key, item) + Limits.metadataItemOverheadBytes }
@@ -146,7 +146,7 @@ struct MetadataSetChange {
 /// The metadata of one channel or user as the hub holds it.
 struct MetadataBook {
     var owner: MetadataOwner?
-    /// Of a user's: where who made it came from; `nil`: it was stored.
+    /// For a user's metadata: the address of the user who made it; `nil`: it was stored.
     var address: AddressKey?
     var generation: UInt32 = 0
     /// With every change that was accepted; conditions and limits are judged by it.

@@ -86,7 +86,7 @@ struct Chunk {
 
 /// What a shed pass asks of a packet: its flow may be gone by then. [DL4, DL5]
 struct PacketMark {
-    /// When it is of no use any more, in milliseconds of the hub's clock.
+    /// The end of the packet's lifetime, in milliseconds of the hub's clock.
     var expiresAt: UInt32
     /// The handle of its sender. [DL11]
     var sender: UInt32

@@ -14,7 +14,7 @@ struct Feed {
     var chunks = 0
 }
 
-/// The chunks of all feeds, and those that belong to one connection each.
+/// The chunks of all feeds, and chunks that belong to one connection each.
 struct Chunks {
     private var pool: ChunkPool
     private var feeds = Slab<Feed>(vacant: Feed())
@@ -42,7 +42,7 @@ struct Chunks {
 
     mutating func open() -> Feed.Index { feeds.insert(Feed()) }
 
-    /// Nothing is written to the feed any more; it goes with its last chunk.
+    /// Ends the feed: nobody writes to it again, and its last chunk removes it.
     mutating func end(_ feed: Feed.Index) {
         feeds[feed].isEnded = true
         // What it was writing to is kept alive by queues alone now.

@@ -1,7 +1,7 @@
 import RelayPrimitives
 import RelayWire
 
-// What handlers send, what the engine takes, and what is done about those who take too little.
+// What handlers send, what the engine takes, and what the hub does with readers that take too little.
 
 extension Hub {
     // MARK: - Sending

@@ -1,7 +1,7 @@
 import RelayPrimitives
 import RelayWire
 
-/// What is to be sent over one connection, and how it stands with its bounds.
+/// The queue of one connection, and its state against its bounds.
 struct OutQueue {
     var segments = SegmentRing()
     /// Bytes at the front, whole frames at first, that stand in a WebSocket message whose head is written: nothing of them is

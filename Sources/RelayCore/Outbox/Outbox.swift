@@ -41,7 +41,7 @@ struct Outbox {
 
     mutating func open(_ connection: Connection.Index) { queues.open(connection) }
 
-    /// The connection says goodbye: what exceeds a bound is nobody's business any more.
+    /// The connection says goodbye: from now on its queue may exceed a bound.
     mutating func close(_ connection: Connection.Index) { queues[connection].isClosing = true }
 
     /// The connection is gone. Packets that nobody will get are counted.
@@ -194,7 +194,7 @@ struct Outbox {
     /// The engine is told of the connection: what is left behind that waits for its reader, and not for the engine.
     mutating func offer(_ connection: Connection.Index) { queues[connection].isLagging = true }
 
-    /// Nothing is to be sent to the connection.
+    /// The connection has nothing to send.
     mutating func rest(_ connection: Connection.Index) { unmarkBusy(connection) }
 
     // MARK: - Out of queues

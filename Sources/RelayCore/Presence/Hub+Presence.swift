@@ -44,7 +44,7 @@ extension Hub {
         }
     }
 
-    /// What is seen of a user in a channel: of a key that several of its devices have set, what was set last.
+    /// The states of a user that others see in a channel: if several devices have set a key, the newest value counts.
     func states(ofUser user: Name, seenIn channel: Channel.Index) -> [Name: String] {
         let devices = channels[channel].presence.memberships(of: user)
         var seen = devices.first.map { memberships[$0].states } ?? [:]

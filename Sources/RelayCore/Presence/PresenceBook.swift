@@ -24,7 +24,7 @@ struct PresenceBook {
     var isInterval = false
     /// Whether the next interval has a deadline, which one of an earlier time in interval mode may be.
     var intervalIsSet = false
-    /// Where the last frame of an interval ended that was too long for one: the next begins behind it, so that nobody waits for those who
+    /// The last name of an interval that did not fit into one frame: the next frame begins behind it, so that nobody waits for users who
     /// change all the time.
     var toldThrough: Name?
     private(set) var pending = [Name: PendingChange]()

@@ -64,7 +64,7 @@ struct Connection {
     private(set) var partialPayer: AddressKey?
     var input = Input.handled
     var held = HeldInput()
-    /// The engine reads no more of it.
+    /// The engine has stopped reading this connection.
     var isPaused = false
     var share = WorkAccount.Share()
 
@@ -101,7 +101,7 @@ struct HeldInput {
 
     var count: Int { bytes.count - from }
 
-    /// There is no more of it than of what waits.
+    /// Keeps handled bytes at most as many as waiting ones.
     mutating func letGoOfWhatIsDone() {
         guard from > count else { return }
         bytes = Array(bytes[from...])

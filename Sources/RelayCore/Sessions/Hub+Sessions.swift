@@ -99,14 +99,14 @@ extension Hub {
         return isPutOff(request.key, connection, of: resumed)
     }
 
-    /// Sessions that a login takes over: that of its device, and all others if there is to be only this one.
+    /// Sessions that a login takes over: its device's, and all others with `onlyDevice`.
     private func sessionsTaken(by login: CheckedLogin, of user: Name) -> (known: Session.Index?, others: [Session.Index]) {
         let all = people.sessions(of: user)
         let known = all.first { sessions[$0].device == login.device }
         return (known, login.isOnlyDevice ? all.filter { $0 != known } : [])
     }
 
-    /// The session of a device that logs in: the one that is there, which is resumed or handed over, or a new one.
+    /// The session of a device that logs in: its present one, resumed or handed over, or a new one.
     ///
     /// - Throws: `limitReached`.
     private mutating func takeSession(
@@ -132,7 +132,7 @@ extension Hub {
         return (session, isResumed)
     }
 
-    /// Of a user's devices with a session the one that is away longest makes room for one more.
+    /// The user's device that is away longest makes room for one more.
     ///
     /// - Parameter known: what there is of the device that comes.
     /// - Throws: `limitReached` if none is away.
@@ -148,7 +148,7 @@ extension Hub {
             }
             endSession(longest, telling: .timeout)
         }
-        // What lingers is bounded with them: a device that comes and goes leaves no more than the others.
+        // The bound counts lingering sessions too: devices that come and go leave no more of them.
         let all = people.sessions(of: user)
         guard known == nil, all.count >= limit else { return }
         if let oldest = all.first(where: { [sessions] in sessions[$0].state == .lingering }) { forgetUser(oldest) }

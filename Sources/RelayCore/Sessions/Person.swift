@@ -1,14 +1,14 @@
 import RelayWire
 
-/// A user with a session, or what is remembered of one: what it may do in a second outlives its sessions. [RT3]
+/// A user with a session, or the memory of one: its rates outlive its sessions. [RT3]
 struct Person {
     var user: Name?
-    /// Its sessions, those that linger too, in the order in which they came to be.
+    /// Its sessions, lingering ones too, from the oldest to the newest.
     var sessions: [Session.Index] = []
     /// Token buckets, by what they count; and that of requests. [RT1]
     var buckets = [BucketKey: TokenBucket.Index]()
     @Packed var requestsBucket: TokenBucket.Index?
-    /// At so many those that are as good as new go.
+    /// At this number the relay drops buckets that are full again.
     var bucketsMany = Self.bucketsKept
 
     static let bucketsKept = 64
@@ -16,7 +16,7 @@ struct Person {
     var unserved = Unserved()
 }
 
-/// All persons, by user id, and who of them is here.
+/// All persons, by user id, and which of them are present.
 struct People {
     private var persons = Shelf<Person, Name>(vacant: Person())
     var roster = Roster()
@@ -31,7 +31,7 @@ struct People {
 
     subscript(named user: Name) -> Person.Index? { persons[named: user] }
 
-    /// The sessions of a user, those that linger too.
+    /// The sessions of a user, lingering ones too.
     func sessions(of user: Name) -> [Session.Index] { persons[named: user].map { persons[$0].sessions } ?? [] }
 
     /// A session of a user begins; with its first one there is a person.
@@ -41,7 +41,7 @@ struct People {
         return person
     }
 
-    /// - Returns: what is left of the person when it was the last one: it is forgotten.
+    /// - Returns: the person, forgotten, if this was its last session.
     mutating func remove(_ session: Session.Index, of index: Person.Index) -> Person? {
         persons[index].sessions.removeFirst(of: session)
         guard persons[index].sessions.isEmpty else { return nil }

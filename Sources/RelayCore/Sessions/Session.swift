@@ -2,7 +2,7 @@ import RelayPrimitives
 internal import RelayRights
 import RelayWire
 
-/// A logged-in client, or what is remembered of one: at most one for each device of a user.
+/// A logged-in client, or the memory of one: at most one for each device of a user.
 struct Session {
     enum State: Equatable {
         case vacant

@@ -30,13 +30,13 @@ struct ErasureWaiter {
 struct ErasureState {
     /// Durable, and not carried out, those of the round included.
     var marks: [ErasureMark] = []
-    /// Whoever is to be answered by the next round.
+    /// Requests that the next round answers.
     var waiting: [ErasureWaiter] = []
     var isWanted = false
     /// One at a time: what is wanted meanwhile is the next one, all of it together.
     var round: ErasureRound?
     var lastToken: UInt64 = 0
-    /// Rounds since the last one that has left nothing.
+    /// Failed rounds since the last complete one.
     var failures = 0
     /// No attempt by itself before, and when the deadline for one is due.
     var againAt: Instant?
@@ -48,7 +48,7 @@ struct ErasureState {
     var nextPause: Duration { min(Self.pauseMax, Self.pause * (1 << min(max(0, failures - 1), 6))) }
 }
 
-/// Why something is not erased: for who wants it, and with what the system says for the log.
+/// Why an erasure failed: `told` for the moderator who asked, `text` for the log, with the system's error.
 struct ErasureFailure {
     let told: String
     let text: String
@@ -205,7 +205,7 @@ extension Hub {
         goOnErasing()
     }
 
-    /// Removes them as the moderator would who wants it: readers catch up with that, however many there are. [BL4]
+    /// Removes the records in the name of the moderator who asked. Readers catch up with any number of removals. [BL4]
     ///
     /// - Parameter head: what was found stands up to there in the file.
     private mutating func remove(_ found: [BoardRecords.Found], on board: ShelvedBoard.Index, above head: UInt64) throws(WireError) {
@@ -222,7 +222,7 @@ extension Hub {
         for record in removed { storage.erasure.round!.removed[boards[board].id, default: [:]][record.user, default: 0] += 1 }
     }
 
-    /// The disk has nothing of it any more, or still has some.
+    /// The disk's answer: the data is gone, or some of it is left.
     mutating func erased(_ answer: StoreErased) {
         guard let round = storage.erasure.round, case .erasing(token: answer.token) = round.step else { return }
         if let failure = answer.failure { return erasureFailed(failure) }
@@ -293,7 +293,7 @@ extension Hub {
         deadlines.set(.erasure, at: moment)
     }
 
-    /// What the disk was asked for is not going to be answered: whoever waits is told.
+    /// The disk will not answer the request: waiting moderators learn that.
     mutating func giveUpErasure() {
         let (round, waiting) = (storage.erasure.round, storage.erasure.waiting)
         storage.erasure.waiting = []

@@ -44,7 +44,7 @@ struct Requester {
         case majorRevision(UInt64)
         case fencing(UInt64)
         case cleared(offset: UInt64, records: UInt64)
-        /// When the disk has nothing of it any more: empty, or with how many records went. [AC14, AC18, BL9]
+        /// When the data is gone from the disk: empty, or with the number of removed records. [AC14, AC18, BL9]
         case whenErased
         /// Judged by changes that are not durable yet.
         case refusal(WireError)
@@ -211,7 +211,7 @@ extension Hub {
 
     /// Undoes what was not revealed, answers the requests for it, and takes no changes until `storageRecovered`. [SG2]
     ///
-    /// - Parameter text: for the log. It may name files of this machine: those who are refused are not told.
+    /// - Parameter text: for the log alone. It may name files of this machine.
     mutating func storageFailed(_ text: String) {
         if storage.failure == nil { log(.error, "changes cannot be stored, the relay is read-only: \(text)") }
         storage.failure = text

@@ -18,7 +18,7 @@ struct Flow {
     var sequence: UInt32 = 0
     /// Sessions that get its packets, its own publisher perhaps among them.
     var receivers: [Session.Index] = []
-    /// Of those who came when there had been packets: the first sequence that is meant for them.
+    /// For sessions that came after the first packet: the first sequence that is meant for each.
     var meantFrom = [Session.Index: UInt32]()
     @Placed var bucket: TokenBucket.Index
     /// Packets over the rate: in all, and those told of. [RT4]

@@ -214,7 +214,7 @@ extension Hub {
         answer(connection, SubscribedUsersAnswer(id: request.id, all: selection.all, users: page.elements, next: next))
     }
 
-    /// Makes a selection hold for the flows that are open; those that come into it are told. [ST9]
+    /// Applies a selection to the open flows; the reader learns of flows that it adds. [ST9]
     private mutating func select(_ selection: Selection, _ topic: Name, _ membership: Membership.Index) {
         let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         tellLostMeanwhile(session, room: channels[channel].room)
