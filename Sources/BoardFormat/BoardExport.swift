@@ -17,7 +17,7 @@ public enum BoardExport {
     static let tail = "],\"version\":\(version)}"
 }
 
-/// Writes an exported board piece by piece: no more of it is in memory than one record.
+/// Writes an exported board piece by piece: memory holds one record at a time.
 public struct BoardExportWriter: Sendable {
     /// Records written.
     public private(set) var records = 0
@@ -81,7 +81,7 @@ public struct BoardExportReader: Sendable {
     /// Takes the next bytes of the file.
     ///
     /// - Parameter records: gets the records that are complete with them, in their order.
-    /// - Throws: what is wrong, with its line; nothing can be read any more then.
+    /// - Throws: the fault, with its line. The reader can read nothing after it.
     public mutating func read(_ bytes: [UInt8], into records: inout [BoardRecord]) throws(BoardExportError) {
         var left = bytes[...]
         while let end = left.firstIndex(of: UInt8(ascii: "\n")) {

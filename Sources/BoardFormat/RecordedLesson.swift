@@ -12,7 +12,7 @@ public struct LessonEvent: Equatable, Sendable {
         /// A message that is not kept.
         case message(BoardRecord.Payload, customType: String?, key: String?, by: String)
         case packet(BoardRecord.Payload, topic: String, by: String, device: String)
-        /// A device publishes there no more.
+        /// A device has stopped publishing there.
         case left(topic: String, by: String, device: String)
         /// The board's paper; `nil`: its item was removed.
         case paper(String?)
@@ -184,7 +184,7 @@ extension LessonEvent {
         }
     }
 
-    /// Id of the user who did it.
+    /// Id of the acting user.
     public var by: String? {
         switch kind {
         case .record(_, let by), .removal(_, let by), .clear(let by), .message(_, _, _, let by), .packet(_, _, let by, _),

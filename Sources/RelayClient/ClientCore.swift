@@ -99,12 +99,12 @@ final class ClientCore: Sendable {
         }.get()
     }
 
-    /// Nobody holds the client any more: the link goes, and with it, after a while, the session.
+    /// The app has released the client: the link ends, and after a while the session.
     func abandon() { change { state in state.machine.finish() } }
 
     // MARK: - Events
 
-    /// What a reader finds. An event is taken by who asks, never on its way to somebody who may have gone meanwhile.
+    /// The result for a reader that asks. Events go only to a reader that asks now, never to one that may have gone meanwhile.
     enum Reading { case event(RelayEvent), nothing, end }
 
     func takeEvent() -> Reading {

@@ -17,7 +17,7 @@ extension RelayClient {
         return offer
     }
 
-    /// Connects and logs in as one more device of the user who was given the code by `offerDevice`. [AC17]
+    /// Connects and logs in as one more device of the user who offered the code (`offerDevice`). [AC17]
     ///
     ///     let client = try await RelayClient.takeUp(code: "3J7X Q0M9 TZ", at: address)
     ///     remember(client.user)    // from the next start on: RelayClient.connect(to: address, as: user)

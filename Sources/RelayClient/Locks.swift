@@ -33,7 +33,7 @@ public struct Locks: Sendable {
         return fencing
     }
 
-    /// Gives the lock back; who waits longest gets it.
+    /// Releases the lock; the user who has waited longest gets it.
     ///
     /// - Throws: `lockNotHeld`, `lockNotFound`.
     public func release(_ lock: String) async throws(RelayError) { _ = try await core.ask(.releaseLock(try id(lock))) }
@@ -46,7 +46,7 @@ public struct Locks: Sendable {
         _ = try await core.ask(.revokeLock(try id(lock), owner: try checkedName(user), device: device))
     }
 
-    /// Takes the lock away, held or not. Users who wait for it are refused.
+    /// Removes the lock, held or not. The relay refuses users who wait for it.
     ///
     /// - Throws: `lockNotFound`.
     public func remove(_ lock: String) async throws(RelayError) { _ = try await core.ask(.removeLock(try id(lock))) }

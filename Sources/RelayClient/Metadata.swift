@@ -23,10 +23,10 @@ public struct Metadata: Sendable {
     /// Creates or replaces items, all of them or none.
     ///
     /// - Parameters:
-    ///   - revisions: of items by key: the revision each must have, 0 for "there is none".
+    ///   - revisions: the revision that each item must have, by key; 0: the item must not exist.
     ///   - majorRevision: the one the set must have; `nil` for any.
     ///   - lock: a lock of the channel that this user must hold.
-    ///   - recordsUser: whether to keep with the items who wrote them.
+    ///   - recordsUser: whether to keep the author with the items.
     ///   - recordsTime: whether to keep when.
     /// - Returns: the set's major revision after it, which is also the revision of each item written.
     /// - Throws: `revisionMismatch` (with the revision found as `actual`), `lockNotFound`, `lockNotHeld`, `tooLarge` (over

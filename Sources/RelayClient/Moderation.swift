@@ -1,4 +1,4 @@
-/// What a moderator decides about others, who may draw, where, and who may come in, and sees of the relay. [AC10–AC20]
+/// What a moderator can do: set users' rights, decide which users may log in, and look at the relay. [AC10–AC20]
 ///
 /// Everything here wants the role moderator (`notPermitted`). What is decided holds at once, and is logged by the relay with this
 /// client's user id. What is to hold over restarts is durable when it returns; on a relay that cannot store it is `storageFailed`.
@@ -41,7 +41,7 @@ public struct Moderation: Sendable {
         _ = try await core.ask(.setMode(try checkedName(channel), mode, isOn))
     }
 
-    /// Ends the session of a user, who may come in again, but whose client does not by itself.
+    /// Ends the sessions of a user. The user may log in again; the client does not by itself.
     ///
     /// - Parameter reason: told the user, at most 256 bytes.
     /// - Throws: `userOffline` without a session, `tooLarge`, `notPermitted`, `badName`, `outcomeUnknown`.
@@ -145,7 +145,7 @@ public struct Moderation: Sendable {
         return count
     }
 
-    /// How the relay is at this moment, and a page of those who are there, in order of their ids, with what waits for each.
+    /// The relay's present state, and a page of its users in order of their ids, with what waits for each.
     ///
     /// It is cheap enough to be asked once a second. Rates are the differences of two answers' `counters` over that of their `uptimeMs`.
     ///

@@ -38,7 +38,7 @@ public struct StoredReceipt: Sendable {
     ///
     /// - Returns: its offset; of a large drawing that of its last part.
     /// - Throws: why it was refused (`boardFull`, `quotaReached`, `storageFull`, `busy`, `partMissing`, …); `storageFailed`
-    ///   when it was told not durable before it was answered; `outcomeUnknown` when the relay does not know any more.
+    ///   when it was told not durable before it was answered; `outcomeUnknown` when the relay no longer knows.
     public var accepted: UInt64 {
         get async throws(RelayError) { try await offset(acceptance) }
     }

@@ -36,7 +36,7 @@
     func relayClient(_ client: RelayClient, accessExpiringIn time: Duration)
     /// A moderator has changed what this client may.
     func relayClient(_ client: RelayClient, accessChanged change: AccessChange)
-    /// A channel was frozen or opened for editing, or is so no more.
+    /// A channel was frozen or opened for editing, or that has ended.
     func relayClient(_ client: RelayClient, channelMode change: ChannelModeChange)
     /// The join code that this client shows is void.
     func relayClient(_ client: RelayClient, joinCodeEnded reason: JoinCodeEnd)

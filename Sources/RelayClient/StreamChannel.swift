@@ -24,7 +24,7 @@ public struct StreamChannel: Sendable {
         public var all: Bool
         /// Those listed, or what the request was about.
         public var users: [String]
-        /// Users who could not be added or taken away, each with the reason.
+        /// Users that the relay did not add or remove, each with the reason.
         public var failed: [TopicFailure]
     }
 
@@ -60,7 +60,7 @@ public struct StreamChannel: Sendable {
         try await selection(.unsubscribeTopic(try self.topic(topic), users: users.list))
     }
 
-    /// Those listed; with `all` everybody who publishes now.
+    /// The listed users; with `all` all present publishers.
     public func subscribedUsers(_ topic: String) async throws(RelayError) -> Selection {
         let id = try self.topic(topic)
         var found = Selection(all: false, users: [], failed: [])
@@ -145,7 +145,7 @@ public struct Presence: Sendable {
         _ = try await core.ask(.removeStates(try id(), names))
     }
 
-    /// The states of a user in this channel; empty for one who is not there.
+    /// The states of a user in this channel; empty for an absent user.
     public func states(of user: String) async throws(RelayError) -> [String: String] {
         guard case .states(let states) = try await core.ask(.getStates(try id(), try checkedName(user))) else { throw .wrongAnswer }
         return states

@@ -168,7 +168,7 @@ extension ClientMachine {
         known.readings[channel.channel] = BoardReading(after: 0, head: reset.head)
     }
 
-    /// Nothing of a channel is put together or read any more.
+    /// Drops a channel's incomplete drawings, and ends reading its board.
     mutating func forgetBoard(_ channel: Name) {
         dropPartials(channel, isTold: false)
         tellGathered(channel)

@@ -215,7 +215,7 @@ extension ClientMachine {
 
     private enum Content { case whole(Payload), part(UInt16, of: UInt16, [UInt8]) }
 
-    /// What was still to come is not kept any more. [HI4]
+    /// The relay no longer keeps messages that were still to come. [HI4]
     private mutating func gap(_ gap: Gap) {
         guard let channel = known.channels[gap.channel], let position = known.positions[channel.channel] else { return }
         // That is told by the gap; records of its range may still come, so it counts as seen by nobody.

@@ -161,7 +161,7 @@ extension ClientMachine {
         }
     }
 
-    /// Of channels and topics that are not used any more: what is as good as new may be forgotten.
+    /// For unused channels and topics: the client may forget buckets that are full again.
     private mutating func forgetPacers(at now: Instant) {
         if windows.count > ClientLimits.pacersMax {
             for channel in windows.keys.inOrder() where windows[channel]!.isIdle(at: now) { windows[channel] = nil }

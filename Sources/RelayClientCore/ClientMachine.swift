@@ -369,7 +369,7 @@ package struct ClientMachine: Sendable {
         emit(.link(.waiting(after: pause, reason: reason)))
     }
 
-    /// Nobody is there any more.
+    /// Everybody has left.
     package mutating func finish() { finish(.closedByApp) }
 
     mutating func finish(_ reason: LinkEndReason) {

@@ -48,7 +48,7 @@ package struct ClientSettings: Sendable {
 package enum ClientIdentity: Sendable {
     /// The secret has 32 hexadecimal digits, drawn once per installation and user id. [SE2]
     case user(Name, secret: String?)
-    /// Whoever offered this code: `welcome` tells who that is. [AC17]
+    /// The user who offered this code: `welcome` tells the id. [AC17]
     case code(String)
 
     package var user: Name? { if case .user(let user, _) = self { user } else { nil } }
@@ -82,7 +82,7 @@ package enum ClientLimits {
     package static let unansweredMax = 128
     /// Large drawings that may be under way; a relay stages as many. [BL8]
     package static let drawingsMax = 4
-    /// How often a drawing is sent whose parts the relay does not have any more. [BL8]
+    /// How often the client sends a drawing again after the relay has lost its parts. [BL8]
     package static let drawingRoundsMax = 5
     /// Share of a channel's rate that the parts of drawings may take: the rest is for what is drawn meanwhile.
     package static let creditKeptDivisor = 4

@@ -29,7 +29,7 @@ public enum JoinCodeEnd: String, Hashable, Sendable {
     case wrongTries
     /// The relay has another key.
     case keyChanged
-    /// This client is no moderator any more.
+    /// This client is no longer a moderator.
     case notPermitted
     /// As a newer relay says it.
     case other

@@ -41,7 +41,7 @@ public enum LinkEndReason: Equatable, Sendable {
     /// `close()` was called.
     case closedByApp
 
-    /// The same as an error, for those who still wait for something.
+    /// The same as an error, for calls that still wait.
     var error: RelayError {
         switch self {
         case .linkFailed(let text): RelayError(.connectFailed, text)

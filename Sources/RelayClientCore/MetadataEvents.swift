@@ -46,7 +46,7 @@ public struct LocksChange: Equatable, Sendable {
         case revoked
         /// Its owner was away for longer than its ttl.
         case expired
-        /// There is no such lock any more.
+        /// The lock was removed.
         case removed
     }
 

@@ -79,7 +79,7 @@ struct PartialDrawings: Sendable {
         return (.waiting, givenUp)
     }
 
-    /// What cannot come to its end any more.
+    /// Drawings that can no longer be completed.
     mutating func remove(where isOver: (Drawing) -> Bool) -> [Drawing] {
         let over = drawings.filter(isOver)
         guard !over.isEmpty else { return [] }

@@ -2,7 +2,7 @@
 public struct RecordChange: Equatable, Sendable {
     /// 1…64 bytes of ASCII, as names are.
     public var key: String
-    /// 1 byte or more; `nil`: the key has no record any more.
+    /// 1 byte or more; `nil`: the record was removed.
     public var payload: Payload?
     /// 1…32 bytes; with the payload at most 32,768.
     public var customType: String?

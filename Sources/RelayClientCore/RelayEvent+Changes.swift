@@ -1,7 +1,7 @@
 internal import RelayRights
 import RelayWire
 
-/// A change in who is in a channel, or in their states.
+/// A change of a channel's users, or of their states.
 ///
 /// Replaying the changes from a `snapshot` on gives the picture. Telling something already known is allowed:
 /// `joined` of a known user replaces, `left` of an unknown one means nothing.
@@ -29,7 +29,7 @@ public struct PresenceChange: Equatable, Sendable {
     public var kind: Kind
 }
 
-/// A change in who publishes what in a stream channel.
+/// A change of the publishers in a stream channel's topics.
 public struct TopicsChange: Equatable, Sendable {
     /// What the list of publishers means.
     public enum Kind: Equatable, Sendable {
@@ -160,7 +160,7 @@ public struct HistoryPage: Equatable, Sendable {
     public var epoch: Epoch?
     /// Offset of the newest message, kept or not.
     public var head: UInt64
-    /// Messages up to this offset are not kept any more; 0: all are.
+    /// Messages up to this offset are gone; 0: the relay still keeps all.
     public var floor: UInt64
     /// Give it as `from` for the next page; `nil` at the end.
     public var next: UInt64?
@@ -175,7 +175,7 @@ public struct Refusal: Equatable, Sendable {
         /// Subscribing or joining a channel again after a break, or staying in it when the right to has ended: this client is no longer
         /// in it.
         case channel
-        /// Joining a topic again after a break: packets to it are not sent any more.
+        /// Joining a topic again after a break: the client sends no more packets to it.
         case publishedTopic
         /// Subscribing a topic again after a break, for the users named (empty: for all).
         case subscribedTopic(users: [String])

@@ -34,7 +34,7 @@ public enum RelayEvent: Equatable, Sendable {
     case accessExpiring(in: Duration)
     /// A moderator has changed what this client may.
     case accessChanged(AccessChange)
-    /// A channel was frozen or opened for editing, or is so no more.
+    /// A channel was frozen or opened for editing, or that has ended.
     case channelMode(ChannelModeChange)
     /// The join code that this client shows is void, and it has not asked for that. [AC20]
     case joinCodeEnded(JoinCodeEnd)
@@ -125,7 +125,7 @@ public struct Message: Equatable, Sendable {
 
 /// Which part of a drawing a message of the history is; its payload is bytes.
 public struct MessagePart: Equatable, Sendable {
-    /// From 1; 0 says that no more parts of the drawing will come, and it is not whole.
+    /// From 1; 0: the drawing is incomplete, and no more parts will come.
     public var number: UInt16
     /// How many parts the drawing has.
     public var of: UInt16

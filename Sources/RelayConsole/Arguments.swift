@@ -7,7 +7,7 @@ package struct Arguments: Sendable {
     /// By the option's last name.
     private var given: [String: [String]] = [:]
     package private(set) var positional: [String] = []
-    /// Tells the host key of a relay that this user runs on this machine; `nil` if there is none at the address.
+    /// Tells the host key of a relay that this user runs on this machine; `nil`: no such relay is at the address.
     package let ownKey: @Sendable (RelayAddress) -> String?
 
     /// - Throws: `UsageError`, which names the option or argument.

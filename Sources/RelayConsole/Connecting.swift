@@ -130,12 +130,12 @@ package func noteChange(_ words: String, at address: RelayAddress) {
     if Console.errorsAreTerminal { Console.note(Printable.escaped("\(address): \(words)")) }
 }
 
-/// Logs in, does what is asked, and logs out, however that ended: who failed is not left behind as one who is away.
+/// Logs in, runs the body, and logs out, also after a failure: a failed command leaves no absent user behind.
 ///
 /// - Parameters:
 ///   - timeout: for all of it, coming in as well.
 ///   - patience: for coming in, if that is not `timeout`.
-///   - listens: it ends, as if nothing were wrong, when nobody reads standard output any more.
+///   - listens: whether the command ends without an error when the reader of standard output is gone.
 /// - Throws: a `Failure` with exit code 124 when the time is over before the relay has let in: nothing was asked of it then.
 package func withClient(
     _ arguments: Arguments, as user: String, timeout: Duration?, patience: Duration? = nil, listens: Bool = false,

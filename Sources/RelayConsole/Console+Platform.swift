@@ -2,11 +2,11 @@ import Foundation
 
 /// Standard output takes data only; everything that is said to people goes to standard error.
 package enum Console {
-    /// Whoever read standard output has gone, or it takes no more.
+    /// The reader of standard output is gone, or a write to it failed.
     package struct OutputClosed: Error {
         /// What the system says of it.
         package var code = errno
-        /// Nobody reads it any more: nothing went wrong.
+        /// The reader is gone: nothing went wrong.
         package var isReaderGone: Bool { code == EPIPE }
     }
 
@@ -92,7 +92,7 @@ package enum Console {
 
     /// All of it, waiting where the reader is slow.
     ///
-    /// - Returns: whether it went out; `false` when nobody reads any more.
+    /// - Returns: whether it was written; `false`: the reader is gone.
     private static func write(_ text: String, to descriptor: Int32) -> Bool {
         var text = text
         return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }

@@ -73,7 +73,7 @@ package enum EventText {
         case .expired: "the join code is void: its time is over"
         case .wrongTries: "the join code is void: so many wrong ones came that somebody may be guessing"
         case .keyChanged: "the join code is void: the relay has another key"
-        case .notPermitted: "the join code is void: this client is no moderator any more"
+        case .notPermitted: "the join code is void: this client is no longer a moderator"
         case .other: "the join code is void"
         }
     }

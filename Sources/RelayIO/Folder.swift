@@ -10,7 +10,7 @@ package final class Folder {
     /// nobody.
     private var written: (name: String, descriptor: Int32)?
 
-    /// Makes the folder, for this user alone, if there is none. The path itself may be a link.
+    /// Makes the folder, for this user alone, if it does not exist. The path itself may be a link.
     ///
     /// - Throws: `FileFailure`, also when it belongs to another user, or no file can be made in it.
     package init(path: String) throws(FileFailure) {
@@ -110,7 +110,7 @@ package final class Folder {
         guard ftruncate(file, 0) == 0, pwrite(file, text, text.count, 0) == text.count else { throw failure("write", Self.lockFile) }
     }
 
-    /// The same without a change to the folder, beside others who read. Where no process was ever in it there is no lock to take.
+    /// The same without a change to the folder, beside other readers. A folder that no process has used has no lock to take.
     package func lockOutAsReader() throws(FileFailure) {
         let file = openat(descriptor, Self.lockFile, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else {

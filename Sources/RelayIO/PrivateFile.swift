@@ -6,7 +6,7 @@ package enum PrivateFile {
         package var description: String { "\(path): \(SystemError.text(code))" }
     }
 
-    /// What stands in the file; if there is none, it is made with `content`.
+    /// The content of the file; a missing file is made with `content`.
     ///
     /// Processes that make it at the same moment agree on one content: it is written under another name and linked to
     /// its own, which only one of them can. Folders on the way are made for this account alone.
@@ -26,7 +26,7 @@ package enum PrivateFile {
         }
     }
 
-    /// Puts other content in the file's place: whoever reads it finds the one or the other, after a crash, too.
+    /// Replaces the file's content. A reader finds the old or the new content whole, even after a crash.
     package static func replace(_ path: String, content: [UInt8]) throws(Failure) {
         try makeFolder(of: path)
         let draft = "\(path).\(getpid())-\(String(SystemEntropy.word(), radix: 16))"

@@ -113,7 +113,7 @@ package final class Readiness: @unchecked Sendable {
     private func turn(_ events: UnsafeBufferPointer<epoll_event>) -> Bool {
         isInTurn = true
         swap(&later, &waiting)
-        // One that was closed by the call of another is not there any more: its token is not given again.
+        // An earlier call may have closed this one. Its token is never given again.
         for event in events { watches[event.data.u64]?.take(event.events) }
         for body in waiting { body() }
         waiting.removeAll(keepingCapacity: true)

@@ -140,7 +140,7 @@ package final class StreamSocket: @unchecked Sendable {
     }
 }
 
-/// `struct iovec`, for those who have no C library in sight.
+/// `struct iovec`, for modules that do not import the C library.
 package typealias SystemVector = iovec
 
 /// Closes a descriptor that nobody wants.

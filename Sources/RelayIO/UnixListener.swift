@@ -16,7 +16,7 @@ package final class UnixListener: @unchecked Sendable {
     /// A relay with much to do, on a machine with much to do, answers late.
     private static let answerSeconds = 12
 
-    /// Makes the socket, readable and writable for this user only; its folder is made 0700 if there is none.
+    /// Makes the socket, readable and writable for this user only. A missing folder is made with mode 0700.
     ///
     /// A file left by a relay that is gone is replaced; one on which somebody answers is an error.
     package init(path: String, answer: @escaping @Sendable (String) -> String) throws(SocketAddress.Failure) {

@@ -18,7 +18,7 @@ extension Journal {
         return stored - live > stored / 2
     }
 
-    /// Copies some entries, or removes a segment that holds nothing live any more; call it between batches.
+    /// Copies some entries, or removes a segment without live entries; call it between batches.
     ///
     /// - Parameter bytesMax: read and written at most, or one record if that is longer.
     /// - Returns: whether there was anything to do.

@@ -1,11 +1,11 @@
-// Erasure: what no key holds any more leaves the folder. It is compaction of every segment there is, whatever it is worth.
+// Erasure removes superseded values from the folder: it compacts every segment, even where that frees little.
 //
 // The copies are durable in new segments before the old ones go, one by one and from the oldest on. So a crash finds all live
 // entries, and some of the old segments; the owner asks again then, because it has kept a note of it in an entry of its own.
 
 /// How an erasure stands.
 package enum JournalErasure: Equatable, Sendable {
-    /// Nothing is to be erased, or all of it is.
+    /// No erasure is under way, or it is complete.
     case none
     /// All segments with this number and below are to go.
     case underWay(through: UInt64)
@@ -27,7 +27,7 @@ extension Journal {
         try endErasure()
     }
 
-    /// A segment has gone, perhaps the last of those that were to go.
+    /// A segment is gone, perhaps the last one of this erasure.
     func endErasure() throws(JournalError) {
         guard case .underWay(let through) = erasure, segments[0].number > through else { return }
         do throws(StorageError) {

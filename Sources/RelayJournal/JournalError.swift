@@ -7,11 +7,11 @@ package enum JournalError: Error, Equatable, Sendable, CustomStringConvertible {
     case unknownRecord(file: String, offset: Int, type: UInt8, flags: UInt8)
     /// A segment under another's name: in which order they were written is not known. Nothing was touched.
     case misnamed(file: String, number: UInt64)
-    /// Files of the journal that were there are not there any more, or are shorter.
+    /// Files of the journal are missing, or shorter than before.
     case missing(file: String)
     /// A segment that should be there is not, or holds nothing. Nothing was touched.
     case segmentMissing(file: String)
-    /// Changes that were durable are in none of its files. Nothing was touched.
+    /// The journal's files lack durable changes. Nothing was touched.
     case endsEarly(at: UInt64, durable: UInt64)
     /// The same, by the file of a board, which has a later change. Nothing was touched.
     case endsBeforeBoard(at: UInt64, file: String, change: UInt64)

@@ -6,7 +6,7 @@ import RelayPrimitives
 ///     magic u64 version u32 mark u32 number u64 previous u64 its length u64 oldest u64 last sequence u64 0 u32 CRC-32C u32
 ///
 /// *Previous* and its *length* say how far the segment before this one counts: what a failed write or sync has left
-/// behind that is given up, and so is every segment between the two. 0: there is none.
+/// behind that is given up, and so is every segment between the two. 0: no earlier segment.
 /// *Oldest*: whatever has a lower number was removed, should it come back.
 /// *Last sequence*: of the last record in all segments before; it outlives their removal.
 ///

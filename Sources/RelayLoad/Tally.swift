@@ -113,7 +113,7 @@ package struct Tally: Sendable {
         }
     }
 
-    /// Neither delivered nor reported to this reader: lost, once nothing comes any more.
+    /// Neither delivered nor reported to this reader: lost, if it has not come at the end.
     package func unreported(by reader: Int) -> UInt64 {
         let expected = expected(by: reader), settled = deliveredByReader[reader] + reportedByReader[reader]
         return expected > settled ? expected - settled : 0

@@ -14,7 +14,7 @@ protocol BlockState: Sendable {
 /// Nothing is allocated before the digest.
 struct BlockHash<State: BlockState>: Sendable {
     private var state = State()
-    /// The beginning of a block of which the rest has not come: its first `pendingCount` bytes, 0…63 of them.
+    /// The beginning of an incomplete block: its first `pendingCount` bytes, 0…63 of them.
     private var pending = SIMD64<UInt8>()
     private var pendingCount = 0
     private var byteCount: UInt64 = 0

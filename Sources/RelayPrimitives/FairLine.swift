@@ -72,7 +72,7 @@ package struct FairLine<Key: Hashable, Element> {
     package mutating func next() -> Element? { next { _ in true } }
 
     /// - Parameter mayGo: whether a key is served now: one that is not keeps its order.
-    /// - Returns: `nil`: nobody is in line, or nobody who may go.
+    /// - Returns: `nil`: the line is empty, or nobody in it may go.
     package mutating func next(_ mayGo: (Key) -> Bool) -> Element? {
         var tries = newcomers.count + round.count
         while count > 0, tries > 0 {

@@ -17,7 +17,7 @@ package struct Instant: Hashable, Comparable, Sendable {
         .nanoseconds(left > right ? Int64(clamping: left.nanoseconds - right.nanoseconds) : 0)
     }
 
-    /// The earlier of two, either of which may not be set.
+    /// The earlier of two optional moments.
     package static func earlier(_ left: Instant?, _ right: Instant?) -> Instant? {
         guard let left else { return right }
         guard let right else { return left }

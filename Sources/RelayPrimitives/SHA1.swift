@@ -8,7 +8,7 @@ public struct SHA1: Sendable {
 
     private var hash = BlockHash<SHA1State>()
 
-    /// The hash of a message of which nothing has come.
+    /// The hash of an empty message, to which bytes are added.
     public init() {}
 
     /// Takes in the next piece of the message, of any size. O(bytes), nothing is allocated.

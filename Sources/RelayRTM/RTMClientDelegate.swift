@@ -13,7 +13,7 @@ public protocol RTMClientDelegate: AnyObject {
     func rtmKit(_ rtmKit: RTMClientKit, didReceiveTopicEvent event: RTMTopicEvent)
     /// Metadata changed; its author is told as well.
     func rtmKit(_ rtmKit: RTMClientKit, didReceiveStorageEvent event: RTMStorageEvent)
-    /// Locks changed; who caused it is told as well.
+    /// Locks changed. The user who caused the change is told, too.
     func rtmKit(_ rtmKit: RTMClientKit, didReceiveLockEvent event: RTMLockEvent)
     /// The link changed.
     func rtmKit(_ rtmKit: RTMClientKit, didReceiveLinkStateEvent event: RTMLinkStateEvent)

@@ -78,7 +78,7 @@ public final class RTMClientKit: Sendable {
         return RTMStreamChannel(kit: self, name: channelName)
     }
 
-    /// Logs out and ends, and tells nobody anything any more; a new client object is needed then.
+    /// Logs out and stops all events. Make a new client object afterwards.
     @discardableResult
     public func destroy() -> RTMErrorCode {
         let session = leave(.released)

@@ -101,7 +101,7 @@ import RelayClient
         return [RTMTopicEvent(.snapshot, change.channel, "", topics)]
     }
 
-    /// Keeps who publishes; false where another device of the user publishes in the topic.
+    /// Remembers a publisher; false if another device of the user publishes in the topic.
     private func isNews(_ publisher: TopicsChange.Publisher, _ change: TopicsChange) -> Bool {
         var others = publishers[change.channel, default: [:]][publisher.topic, default: []]
         others.removeAll { $0.user == publisher.user && $0.device == publisher.device }

@@ -93,7 +93,7 @@ public final class RTMTopicMessageOptions {
     var values: (customType: String, slot: UInt32?) { (customType, slot) }
 }
 
-/// What to ask for about who is in a channel.
+/// Options of a question about the users in a channel.
 public final class RTMGetOnlineUsersOptions {
     /// Whether users are wanted; without them and their states only the count comes.
     public var includeUserId = true

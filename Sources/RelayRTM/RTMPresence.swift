@@ -47,7 +47,7 @@ public final class RTMPresence: Sendable {
         }
     }
 
-    /// The states of a user in a channel; empty for one who is not there.
+    /// The states of a user in a channel; empty for an absent user.
     @discardableResult
     public func getState(channelName: String, channelType: RTMChannelType, userId: String) async -> (
         RTMPresenceGetStateResponse?, RTMErrorInfo?

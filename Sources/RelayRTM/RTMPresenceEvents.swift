@@ -31,7 +31,7 @@ public final class RTMPresenceIntervalInfo {
     }
 }
 
-/// A change in who is in a channel, or in their states.
+/// A change of a channel's users, or of their states.
 public final class RTMPresenceEvent {
     /// What happened.
     public let type: RTMPresenceEventType
@@ -67,7 +67,7 @@ public final class RTMPublisherInfo: Sendable {
     init(_ publisher: TopicsChange.Publisher) { (publisherUserId, publisherMeta) = (publisher.user, publisher.meta) }
 }
 
-/// A topic and who publishes in it.
+/// A topic and its publishers.
 public final class RTMTopicInfo: Sendable {
     /// Name of the topic.
     public let topic: String
@@ -77,7 +77,7 @@ public final class RTMTopicInfo: Sendable {
     init(_ topic: String, _ publishers: [RTMPublisherInfo]) { (self.topic, self.publishers) = (topic, publishers) }
 }
 
-/// A change in who publishes what in a stream channel.
+/// A change of the publishers in a stream channel's topics.
 public final class RTMTopicEvent: Sendable {
     /// What happened.
     public let type: RTMTopicEventType

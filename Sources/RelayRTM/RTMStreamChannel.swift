@@ -122,7 +122,7 @@ public final class RTMStreamChannel: Sendable {
         }
     }
 
-    /// Hears users no more; without a list nobody. Fails if none of those listed was heard.
+    /// Stops hearing the listed users; without a list all users. Fails if none of the listed users was heard.
     @discardableResult
     public func unsubscribeTopic(_ topic: String, option: RTMTopicOption?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
         await unsubscribeTopic(topic, option?.values ?? .all)
@@ -169,7 +169,7 @@ public final class RTMStreamChannel: Sendable {
         }
     }
 
-    /// Whom this client hears in a topic: those listed, or everybody who publishes now.
+    /// The users that this client hears in a topic: the listed ones, or all present publishers.
     @discardableResult
     public func getSubscribedUserList(_ topic: String) async -> (RTMGetTopicSubscribedUsersResponse?, RTMErrorInfo?) {
         await on("getSubscribedUserList", .topic) { channel in

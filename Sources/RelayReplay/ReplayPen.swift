@@ -93,7 +93,7 @@ package struct ReplayPen: Sendable {
                 try await store.run()
                 return .saved
             }
-            // A user who cannot save any more stops drawing.
+            // A user who can no longer save stops drawing.
             if try await group.next() == .saved { group.cancelAll() }
             try await group.waitForAll()
         }

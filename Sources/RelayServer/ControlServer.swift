@@ -219,6 +219,6 @@ extension RelayServer {
         }
         if let answer = read(Answer.self) { return answer }
         if let refusal = read(ControlRefusal.self) { throw RelayServerError(text: refusal.error) }
-        throw RelayServerError(text: "\(path): the answer is none that this version knows")
+        throw RelayServerError(text: "\(path): this version does not know the answer")
     }
 }

@@ -29,10 +29,10 @@ extension Engine {
         }
     }
 
-    /// A turn for those who had to wait: `endTurn`, which follows, flushes.
+    /// A turn for waiting requests: `endTurn`, which follows, flushes.
     func flushTurn() { anotherFlushIsSet = false }
 
-    /// Writes to one link until its queue is empty or the socket takes no more.
+    /// Writes to one link until its queue is empty or the socket is full.
     func flush(_ id: ConnectionID) {
         guard let link = link(id), !link.isBlocked, link.isUsable else { return }
         if case .web(let web) = link.speech { return flushWeb(id, web) }

@@ -49,7 +49,7 @@ actor Engine {
     var journal: JournalWriter?
     /// Changes of this turn, which go to the journal together.
     var changes: [JournalRecord] = []
-    /// The same of boards that are to be read.
+    /// The same for boards that wait to be read.
     var boardReads: [BoardRead] = []
     var authorReads: [BoardAuthorsRead] = []
     var searches: [BoardRecordsRead] = []
@@ -178,7 +178,7 @@ actor Engine {
         resumeStopped()
     }
 
-    /// Nothing of the system's is held any more: no link, and not the port, which the next relay may want.
+    /// Returns everything to the system: links, and the port, which the next relay may want.
     private var isReleased: Bool { !holdsPort && links.allSatisfy { $0 == nil } }
 
     private func resumeStopped() {
@@ -291,7 +291,7 @@ actor Engine {
         }
     }
 
-    /// The hub wants no more of it for now.
+    /// The hub does not want to read this link for now.
     private func pauseReading(_ id: ConnectionID) {
         guard let link = link(id), link.stage == .open else { return }
         links[Int(id.index)]!.reading = .paused

@@ -21,7 +21,7 @@ public final class RelayServer: Sendable {
     public enum Storage: Sendable, Equatable {
         /// Nowhere: all is gone with the relay.
         case inMemory
-        /// In a folder, which is made if there is none, for this user alone. No other relay may have it: it is locked.
+        /// In a folder for this user alone, made if it does not exist. A lock keeps other relays out of it.
         ///
         /// Changes of metadata and locks are shown when they are durable there, and survive a crash at any moment.
         case folder(String)
@@ -29,7 +29,7 @@ public final class RelayServer: Sendable {
 
     /// Who may come in.
     public enum Access: Sendable {
-        /// Anyone who can reach the port may come in and do everything.
+        /// Anyone who can reach the port may do everything.
         case open
         /// Anyone with one of the relay's two keys. They stand in its data folder, or are drawn at its start; `RelayServer.keys`
         /// tells them. The host key is a moderator's, the join key gives the role `join`.
@@ -124,7 +124,7 @@ public final class RelayServer: Sendable {
         let opened = try await journal.open(progress: options.didRead)
         configuration.isJournaled = path != nil
         if let path {
-            // Half of what is free is for others who share the disk. [BL7]
+            // Half of the free space stays for other users of the disk. [BL7]
             if let free = SystemVolume.freeBytes(of: path) {
                 configuration.boardBytesTotalMax = boardBytesTotalMax(
                     configured: configuration.boardBytesTotalMax, stored: opened.boards.reduce(0) { $0 + $1.bytes }, free: free)
@@ -253,7 +253,7 @@ public final class RelayServer: Sendable {
     /// The relay's keys; `nil` unless it was started with `Access.keys`.
     public var keys: AccessKeys? { gate.keys }
 
-    /// Draws keys anew. A user who came in by the old one stays, and cannot come back without the new one.
+    /// Generates new keys. A user who logged in with an old key stays, but needs the new key to come back.
     ///
     /// - Parameter endsSessions: every session of the old one is closed with `keyChanged`.
     /// - Throws: when the relay has no keys, or they cannot be kept; then the old ones hold.

@@ -232,7 +232,7 @@ struct AccessCommandTests {
             let rotated = try await run("key", "rotate", "--control", path("open.sock"))
             #expect(rotated.code == 1 && rotated.errors.contains("this relay has no keys"))
             open.signal(SIGTERM)
-            #expect(await open.end().errors.contains("Anyone who can reach it may come in, without a key."))
+            #expect(await open.end().errors.contains("Anyone who can reach it may take part, without a key."))
             #expect(
                 try await run("key", "show", "--control", path("open.sock")).errors.contains("no relay answers on \(path("open.sock"))"))
 

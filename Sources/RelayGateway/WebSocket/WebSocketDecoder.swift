@@ -15,7 +15,7 @@ package struct WebSocketDecoder: Sendable {
     package enum Event: Equatable, Sendable {
         /// Bytes of a message, unmasked where they lie: these of the buffer that was given.
         case payload(Range<Int>)
-        /// The message of which the last payload was part is whole.
+        /// The message is complete; the last payload was its end.
         case message(isText: Bool)
         case ping([UInt8]), pong([UInt8])
         /// The last thing that a client says; without a code there is no reason either.
@@ -44,7 +44,7 @@ package struct WebSocketDecoder: Sendable {
     private var opcode = Opcode.binary
     private var isFinal = true
     private var length = 0
-    /// Four bytes, of which the first is for the next byte of the payload.
+    /// Four bytes; the first applies to the next byte of the payload.
     private var key: UInt32 = 0
     private var control: [UInt8] = []
     // The message that it is part of.
@@ -63,8 +63,8 @@ package struct WebSocketDecoder: Sendable {
     /// Reads on.
     ///
     /// - Parameter position: where to begin; afterwards what was read ends there.
-    /// - Returns: the next thing that came, or `nil` when all bytes are read. After a `close` nothing comes any more.
-    /// - Throws: with which words the socket is to be closed. Nothing comes after that either.
+    /// - Returns: the next event, or `nil` when all bytes are read. No event follows a `close`.
+    /// - Throws: the code and words that close the socket. No event follows that, either.
     package mutating func next(_ bytes: UnsafeMutableRawBufferPointer, _ position: inout Int) throws(WebSocketClose) -> Event? {
         while true {
             if case .payload(let missing) = state {

@@ -5,7 +5,7 @@
 /// socket takes, and tells `wrote`. **What a head has announced must be sent as it was announced**: until
 /// `announcedBytes` are written the queue may shed nothing among them.
 package struct WebSocketOutlet: Sendable {
-    /// Heads and control frames of which a part is written perhaps.
+    /// Heads and control frames, perhaps written in part.
     package private(set) var front: [UInt8] = []
     /// Bytes of the queue that stand in a message whose head is written, or is in `front`.
     package private(set) var announcedBytes = 0
@@ -36,7 +36,7 @@ package struct WebSocketOutlet: Sendable {
         if close == nil, !isClosed { close = frame }
     }
 
-    /// What is to be written next: all of `front`, then at most so many bytes of the queue.
+    /// The bytes to write next: all of `front`, then at most so many bytes of the queue.
     ///
     /// - Parameter queuedBytes: bytes at the front of the queue that are whole frames and go into one message, at most 64 KiB
     ///   or one larger frame; not asked for while a message is not written to its end.

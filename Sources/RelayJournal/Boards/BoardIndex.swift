@@ -17,7 +17,7 @@ struct BoardIndex {
         /// Nothing but records, and what is dead.
         var entries: BoardEntries
         var records: Int
-        /// Markers that say which keys were changed are gone: nothing but the file's own changes tells it any more.
+        /// The markers of changed keys are gone: only the file's own changes tell which keys changed.
         var hasLostMarkers = false
     }
 
@@ -52,7 +52,7 @@ struct BoardIndex {
     var bytes = 0
     /// Of the file, what a compaction would keep.
     var liveFileBytes = 0
-    /// Changes of which parts were not there.
+    /// Changes with missing parts.
     var incompleteRecords = 0
 
     init() {}
@@ -88,7 +88,7 @@ struct BoardIndex {
         return changes.filter { $0.value != 0 }.map { (authors[$0.key], $0.value) }
     }
 
-    /// The file's bytes of a record will not be wanted any more.
+    /// Nobody will read a record's bytes in the file again.
     mutating func letGo(_ record: BoardEntries.Entry) {
         liveFileBytes -= fileBytes(of: record)
         if record.hasParts { parts[record.place.start] = nil }

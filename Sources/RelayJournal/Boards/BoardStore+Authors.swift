@@ -3,7 +3,7 @@ import RelayStorage
 // Who wrote what: answered from the index alone, which names the author of each record.
 
 extension BoardStore {
-    /// Asks who wrote keys; `takeAuthors` has it, at once if the board is loaded.
+    /// Asks for the authors of keys; `takeAuthors` has the answer, at once if the board is loaded.
     package func readAuthors(_ read: BoardAuthorsRead) {
         guard let board = boards[read.board] else {
             return authors.append(BoardAuthors(token: read.token, outcome: .gone))

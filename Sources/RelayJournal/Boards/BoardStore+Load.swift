@@ -78,7 +78,7 @@ extension BoardStore {
     }
 
     private func readStep(_ board: StoredBoard, _ load: inout BoardLoad) throws(StorageError) {
-        // Whatever the summary says, the file has no more than fit into it.
+        // The file holds at most as many records as fit into it, whatever the summary says.
         if !load.hasBegun { load.index = BoardIndex(records: min(board.summary.records, load.reader.end / BoardFileRecord.headBytes)) }
         for placed in try load.reader.step(storage, bytesMax: settings.stepBytes).changes { load.index.apply(placed, settings) }
     }

@@ -40,7 +40,7 @@ extension BoardStore {
         return true
     }
 
-    /// One board is forgotten, or what is too old of it.
+    /// Forgets one board, or its expired parts.
     private func expireStep() -> Bool {
         for id in active.inOrder() where erasing?.boards.last != id {
             guard let board = boards[id], board.isLoaded, board.trouble == nil else { continue }

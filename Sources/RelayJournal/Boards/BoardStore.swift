@@ -9,7 +9,7 @@ import RelayStorage
 /// files as far as the last checkpoint says, and the changes that are still in the journal, in their order.
 ///
 /// A board's index is in memory only while somebody reads or writes it. What takes long, it does in steps (`step`).
-/// One owner, who also owns the journal; nothing here waits for anything but files.
+/// Its one owner also owns the journal. Nothing here waits for anything but files.
 ///
 /// When a call throws, the store has failed: nothing durable is lost, what is not in a file is in the journal, and `retry`
 /// goes on where it was. What can be read is read meanwhile.
@@ -114,7 +114,7 @@ package final class BoardStore {
 
     /// Takes over what the journal has just made durable: one write for each board, no sync.
     ///
-    /// - Throws: when a file did not take it. The other boards have it all the same.
+    /// - Throws: when a file did not take it. Other boards' files still have theirs.
     package func apply(_ records: [JournalRecord]) throws(JournalError) {
         var order: [UInt64] = []
         var values: [UInt64: [[UInt8]]] = [:]

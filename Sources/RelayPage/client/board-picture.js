@@ -131,7 +131,7 @@ export class BoardPicture extends Cell {
     this.tell()
   }
 
-  /** Refused, or nobody knows: they are not shown any more. */
+  /** Refused, or with an unknown outcome: hides them. */
   ownEnded(records) {
     for (const record of records) {
       const rest = (this.own.get(record.key) ?? []).filter(other => other !== record)

@@ -8,7 +8,7 @@ import {checkedName, noBytes, payloadOf, utf8} from './text.js'
  *
  * @param {({key: string, payload: Payload, customType?: string}|{key: string, isRemoval: true})[]} changes
  * @param {(bytes: number, customType?: string) => void} checkSize of each record
- * @returns {{key: string, customType?: string, text: boolean, bytes: Uint8Array}[]} no bytes: the key has no record any more
+ * @returns {{key: string, customType?: string, text: boolean, bytes: Uint8Array}[]} no bytes: the record was removed
  * @throws {RelayError} with `changeIndex` where one change is meant
  */
 export function checkedChanges(changes, checkSize) {

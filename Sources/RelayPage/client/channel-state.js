@@ -3,7 +3,7 @@ import {Cell} from './latest.js'
 import {Members} from './members.js'
 /** @import {ClientEvent} from './types.js' */
 
-/** In the place of a board's picture (board-picture.js) where nobody reads one: who follows the events keeps what they tell. */
+/** Stands in for a board's picture (board-picture.js) if nobody reads one: readers of events keep the records themselves. */
 export class NoPicture {
   own = new Map()
   begin = () => []
@@ -51,7 +51,7 @@ export class ChannelState {
     return this.board.take(event)
   }
 
-  /** Who reads what is newest gets no more. */
+  /** Ends readers of the newest value. */
   close() {
     for (const cell of [this.board, this.members, this.contents]) cell.end()
   }

@@ -1,4 +1,4 @@
-// What the relay tells of channels and who is in them.
+// What the relay tells of channels and their users.
 import {Access} from './access.js'
 import {RelayError, fault} from './errors.js'
 import {channelKey, ownerKey} from './keys.js'
@@ -9,7 +9,7 @@ import {contentOf, textOf} from './text.js'
 /** What moderators set of the channels of a name. [AC11] */
 const channelModes = ['frozen', 'openEditing']
 
-/** The channels that this client is in, and what is told of them. */
+/** This client's channels, and what the relay tells of them. */
 export class Channels {
   constructor(machine) {
     this.machine = machine

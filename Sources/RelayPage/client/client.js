@@ -37,7 +37,7 @@ export class ClientCore extends Shell {
   /** Metadata of users that is followed. @type {Map<string, Cell>} */
   userContents = new Map()
   receipts = 0
-  /** Problems that nobody has read, and how many more there were. */
+  /** Unread problems, and the number of earlier ones. */
   problemsKept = []
   problemsOmitted = 0
   loggedAt = -Infinity
@@ -66,7 +66,7 @@ export class ClientCore extends Shell {
     // An app that names its devices may have several at once: each sends what it has written itself.
     const own = device === undefined ? '' : `.${device}`
     const outbox = user => storage && new Outbox(storage, key('outbox', user) + own, wallClock)
-    /** Reads who this is, once, before the relay or anybody else is to know. */
+    /** Reads the user's identity from storage, once, before anybody needs it. */
     this.identify = () => {
       this.identify = () => {}
       const who = code === undefined ? {secret: secret ?? keptSecret(storage, key('secret', user)), outbox: outbox(user)} : {}
@@ -262,7 +262,7 @@ export class ClientCore extends Shell {
     state.end()
   }
 
-  /** Nothing of its topics is followed any more, or of one. */
+  /** Stops following its topics, or one of them. */
   leftTopics(state, error, topic = undefined) {
     if (topic === undefined) state.asked.stream = false
     for (const reader of [...state.readers]) {
@@ -321,7 +321,7 @@ export class ClientCore extends Shell {
    * people may type in small letters, with hyphens and spaces. [AC17]
    *
    * @returns {Promise<{code: string, validMs: number}>}
-   * @throws {RelayError} `notPermitted` for who came with a token and no secret
+   * @throws {RelayError} `notPermitted` after a login with a token and no secret
    */
   async handOver(options) {
     const [, call] = taken('handOver', options)

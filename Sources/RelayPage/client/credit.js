@@ -77,7 +77,7 @@ export class Credits {
   sent(channel, now) {
     let window = this.windows.get(channel)
     if (!window) {
-      // Of channels that are not used any more: what is as good as new may be forgotten.
+      // For unused channels: the client may forget buckets that are full again.
       if (this.windows.size >= Limits.pacersMax) for (const [name, other] of this.windows) if (other.isIdle(now)) this.windows.delete(name)
       this.windows.set(channel, window = new CreditWindow(this.machine.limits.messagesPerSecond))
     }

@@ -1,6 +1,6 @@
 // Readers of what is newest.
 
-/** A value that changes, and those who want to know it. */
+/** A value that changes, and its readers. */
 export class Cell {
   version = 0
   /** @type {Set<() => void>} */

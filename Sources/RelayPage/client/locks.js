@@ -24,12 +24,12 @@ class LockUse {
   waiting = 0
   /** @type {Set<Hold>} */
   holds = new Set()
-  /** It came for somebody who did not wait any more, and was not released so far. */
+  /** The lock came after its caller had stopped waiting, and was not released yet. */
   isOrphaned = false
   /** The end of the last `with`. */
   last = Promise.resolve()
 
-  /** Nothing of it is had any more. */
+  /** Forgets the lock. */
   lose() {
     for (const hold of this.holds) hold.isHeld = false
     this.holds.clear()
@@ -148,7 +148,7 @@ export class Lock {
     return result
   }
 
-  /** Gives the lock back; who waits longest gets it. */
+  /** Releases the lock; the user who has waited longest gets it. */
   async release(options) {
     const [, call] = taken('release', options)
     this.use.lose()
@@ -161,14 +161,14 @@ export class Lock {
     await this.request('revokeLock', {owner: checkedName(from), ownerDevice: device}, call)
   }
 
-  /** Takes the lock away, held or not. Those who wait for it are refused. */
+  /** Removes the lock, held or not. The relay refuses users who wait for it. */
   async remove(options) {
     const [, call] = taken('remove', options)
     await this.request('removeLock', {}, call)
   }
 }
 
-/** Waits for who was there before, as long as the signal and the time let. */
+/** Waits for earlier tasks, within the signal and the time. */
 function ended(last, signal, timeout) {
   return new Promise((resolve, reject) => {
     let timer

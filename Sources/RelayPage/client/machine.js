@@ -21,7 +21,7 @@ import {checkedName} from './text.js'
 import {UnreadEvents} from './unread-events.js'
 /** @import {Credential, LinkState, MachineSettings} from './types.js' */
 
-/** Why a link ended, as the error for those who still wait. */
+/** Why a link ended, as the error for calls that still wait. */
 function reasonError(reason) {
   switch (reason.kind) {
     case 'linkFailed': return problem('connectFailed', reason.text)
@@ -71,7 +71,7 @@ export class ClientMachine {
     this.limits = {...sessionLimitDefaults}
     this.effects = []
     this.reader = new FrameReader()
-    /** Whether what comes waits for those who read. */
+    /** Whether incoming bytes wait for the app's readers. */
     this.isHeldBack = false
 
     this.heartbeat = new Heartbeat(this)
@@ -115,7 +115,7 @@ export class ClientMachine {
     this.queue.request(type, body, pending, now, texts)
   }
 
-  /** Its caller does not wait any more. @returns {'nothingHappened'|'unknown'} what is known of it */
+  /** Its caller has stopped waiting. @returns {'nothingHappened'|'unknown'} its outcome */
   withdraw(pending) {
     return this.requests.withdraw(pending)
   }
@@ -148,7 +148,7 @@ export class ClientMachine {
     if (attempt === this.attempt && this.state === 'live') this.outbound.write({type: 'directReceived', delivery})
   }
 
-  /** Ends the link until `goOn`: too much waits for those who read. */
+  /** Ends the link until `goOn`: too much waits for the app's readers. */
   pause(limit, waiting, now) {
     this.end({kind: 'eventsNotRead', limit, waiting}, now)
   }
@@ -218,7 +218,7 @@ export class ClientMachine {
     this.outbound.drop()
     this.heartbeat.heard(now)
     const {user, secret, code, device, onlyDevice, presenceTimeoutMs, readerLimits, description} = this.settings
-    // A code stands in place of who it is, and of a token, until the welcome has told that. [AC17]
+    // A code stands in place of user id and token, until the welcome has told the id. [AC17]
     const who = code === undefined ? {user, secret, ...this.credential} : {code, key: this.credential?.key}
     const body = {
       id: this.requests.nextID(), versions: [1], capabilities: ['goOn'], ...who, instance: this.instance,

@@ -4,7 +4,7 @@ import {Cell} from './latest.js'
 
 /** The users of a channel with their states, by id, complete however many they are. */
 export class Members extends Cell {
-  /** Counts snapshots: pages of an earlier one say nothing any more. */
+  /** Counts snapshots: pages of earlier ones are void. */
   snapshots = 0
 
   /** @param {(after: string) => Promise<{members: Member[], next?: string}>} readPage */

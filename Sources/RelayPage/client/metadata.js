@@ -11,7 +11,7 @@ const conditions = ['revisions', 'majorRevision', 'lock']
 
 /** Small texts by key that outlive everybody's session. The channel need not be open for reading and writing. */
 export class Metadata {
-  /** @param {RelayClient} client @param {object} place of the protocol @param {Cell} [cell] what is told of a channel's */
+  /** @param {RelayClient} client @param {object} place of the protocol @param {Cell} [cell] a channel's newest metadata */
   constructor(client, place, cell) {
     Object.assign(this, {client, place, cell})
   }

@@ -88,9 +88,10 @@ export class Moderation {
   }
 
   /**
-   * Makes a code with which newcomers come in as with the join key: six letters, for who has no camera. Their clients have the credential
-   * `{joinCode}`. It holds for 30 minutes, while this client keeps its session, which has one at most: for the same channel it is the same
-   * again. The event `joinCodeEnded` tells of another end. When the link has come back, ask again: an end may have been missed. [AC20]
+   * Makes a code that stands for the join key: six letters, for people without a camera. Their clients have the credential
+   * `{joinCode}`. It holds for 30 minutes, while this client keeps its session, which has at most one: another call for the same
+   * channel gives the same code. The event `joinCodeEnded` tells of another end. When the link is back, ask again: an end may have
+   * been missed. [AC20]
    *
    * @param {string} channel where it leads @returns {Promise<{code: string, validMs: number}>}
    * @throws {RelayError} `notSupported` by a relay without a join key; `limitReached`
@@ -155,7 +156,7 @@ export class Moderation {
   }
 
   /**
-   * How the relay is at this moment, and a page of those who are there, by id, with what waits for each. Cheap enough to be asked once a
+   * The relay's present state, and a page of its users, by id, with what waits for each. Cheap enough to be asked once a
    * second; rates are the differences of two answers' `counters` over that of their `uptimeMs`.
    *
    * @param {StatusOptions} [options] @returns {Promise<RelayStatus>}

@@ -9,7 +9,7 @@ class Cursor {
   head = 0
   /** What they hold, in bytes. */
   bytes = 0
-  /** Somebody who waits for the next. @type {{resolve: Function, reject: Function}[]} */
+  /** Calls that wait for the next value. @type {{resolve: Function, reject: Function}[]} */
   waiting = []
   /** It holds the relay back. */
   isFull = false
@@ -97,7 +97,7 @@ export class Readers {
     if (shared === this.last && shared.refs === 0) this.last = undefined
   }
 
-  /** The newest event counts for nobody: a large one would end who reads as fast as it comes. */
+  /** The newest event never counts: a large one would end a reader that keeps up. */
   lags(cursor) {
     return cursor.count > 1 && cursor.bytes - cursor.entries.at(-1).shared.cost > Limits.readerBytesMax
   }

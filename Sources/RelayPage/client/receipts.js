@@ -30,7 +30,7 @@ export class Receipt {
  */
 export class StoredReceipt extends Receipt {
   /**
-   * The offset, once it is durable. Rejected with what `accepted` is; `storageFailed`: it was accepted and is gone, and who received it is
+   * The offset, once it is durable. Rejected like `accepted`; `storageFailed`: it was accepted and is gone, and each receiver is
    * told (`reset`); `notAccepted` or `outcomeUnknown`.
    *
    * @type {Promise<number>}

@@ -147,7 +147,7 @@ export class ReceivedMessages {
     return this.catchingUp.has(channel) || this.behind.has(channel)
   }
 
-  /** What was still to come is not kept any more. Records of its range may still come, so it counts as seen by nobody. [HI4, BL3] */
+  /** The relay no longer keeps messages that were still to come. Records of that range may still come, so nobody has seen it. [HI4, BL3] */
   gap({channel: handle, from, to}) {
     const channel = this.machine.channels.byHandle.get(handle)?.channel
     const position = this.positions.get(channel)
@@ -207,7 +207,7 @@ export class ReceivedMessages {
     this.readings.set(channel, {after: 0, head})
   }
 
-  /** Nothing of a channel is put together or read any more. */
+  /** Drops a channel's incomplete drawings, and ends reading its board. */
   forgetBoard(channel) {
     this.dropPartials(channel, false)
     this.machine.unread.tellGathered(channel)

@@ -47,8 +47,8 @@ export class Requests {
   }
 
   /**
-   * Nobody waits for a request any more: it is not sent, or not again. One that waits at the relay is withdrawn there; the relay answers
-   * it, and what it has done meanwhile counts. [SE14]
+   * The caller has stopped waiting: the client does not send the request, or not again. The relay withdraws a request that waits
+   * there; it answers, and what it has done meanwhile counts. [SE14]
    */
   withdraw(pending) {
     const isMeant = waiting => waiting.pending === pending

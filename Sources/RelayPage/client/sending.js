@@ -4,7 +4,7 @@ import {Pending} from './pending.js'
 import {Receipt, StoredReceipt} from './receipts.js'
 import {payloadOf, utf8} from './text.js'
 
-/** Tells who reads problems of a failure that nobody waits for. */
+/** Tells readers of problems about a failure that no call waits for. */
 function tellUnasked(client, receipt, fields, error, wasAccepted = false) {
   const {accepted, stored} = receipt.asked
   if (stored || (accepted && !wasAccepted)) return
@@ -20,7 +20,7 @@ export function sendMessage(client, fields, send) {
   return receipt
 }
 
-/** Follows records that are on their way: they are shown at once, and told to who reads changes once they are stored. */
+/** Follows records on their way: pictures show them at once, readers of changes get them once they are stored. */
 export function followRecords(channel, changes, subject, pendings) {
   const {client, state, name} = channel
   const {accepted, stored} = pendings

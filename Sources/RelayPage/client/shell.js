@@ -1,4 +1,4 @@
-// The shell around the machine: its link, its clock, calls that end, and those who read.
+// The shell around the machine: its link, its clock, calls that end, and readers.
 import {problem} from './errors.js'
 import {Events} from './events.js'
 import {Limits} from './limits.js'
@@ -8,7 +8,7 @@ import {Readers} from './readers.js'
 /** @import {ClientMachine} from './machine.js' */
 /** @import {AskHow, CallOptions, Transport} from './types.js' */
 
-/** Whatever has no result any more. */
+/** For calls whose result nobody wants. */
 const nobody = () => {}
 
 /** A machine with a link. Who extends it says what becomes of events: `told`. */
@@ -101,7 +101,7 @@ export class Shell {
     return next
   }
 
-  /** Those who read have taken enough, or have ended: what waited comes. */
+  /** Readers have taken enough, or have ended: waiting bytes come in. */
   goOn() {
     while (this.held.length > 0 && !this.readers.holdsBack) this.held.shift()()
     if (this.readers.holdsBack) return
@@ -111,7 +111,7 @@ export class Shell {
     this.act((machine, now) => machine.goOn(now))
   }
 
-  /** Hands an event to those who read it. @returns {number} how many */
+  /** Hands an event to its readers. @returns {number} their number */
   append(event, cost) {
     const {catchingUp, behind} = this.machine.messages
     const taken = this.readers.append(event, cost, catchingUp.size + behind.size > 0, performance.now())
@@ -138,7 +138,7 @@ export class Shell {
       this.wire.send(bytes)
     }
     clearTimeout(this.timer)
-    // A link that takes no more says nothing when it does again.
+    // A full link does not tell when it has room again.
     const isStuck = this.wire?.isOpen && machine.outbound.bytes > 0
     const wait = isStuck ? 20 : Math.min(machine.nextDeadline, this.readers.nextDeadline) - performance.now()
     if (wait < Infinity) this.timer = setTimeout(() => this.deadline(), Math.max(0, Math.ceil(wait)))
@@ -159,7 +159,7 @@ export class Shell {
 
   open(attempt) {
     this.closeLink()
-    /** What the link says, in its order, once those who read let it come. */
+    /** What the link says, in order, once readers have room. */
     const tell = change => (...values) => {
       if (this.wire !== link) return
       const say = () => this.wire === link && this.act((machine, now) => change(machine, now, ...values))

@@ -98,14 +98,14 @@ export class Teller {
     for (const cell of [client.links, ...client.userContents.values()]) cell.end()
   }
 
-  /** What the relay has taken from the client ends for those who read it. */
+  /** Ends the readers of what the relay has taken from the client. */
   refused({subject, topic, error}, state) {
     const {client} = this
     if (subject === 'channel') client.left(state, error)
     else if (subject === 'topics' || subject === 'subscribedTopic') client.leftTopics(state, error, topic)
   }
 
-  /** Nobody reads problems: the first who does gets the newest, and until then there is a line a minute. */
+  /** Without a reader, problems are logged once a minute; the first reader gets the newest. */
   keepProblem(event) {
     const {client} = this
     const kept = client.problemsKept
@@ -120,5 +120,5 @@ export class Teller {
   }
 }
 
-/** What a user's metadata is, for who follows it. */
+/** A user's metadata, for its followers. */
 export const emptyContents = () => new Cell({items: new Map(), majorRevision: 0})

@@ -133,7 +133,7 @@ export class Topic {
     await this.letGo(this.channel.state, call)
   }
 
-  /** Whom this client follows; with `all` everybody who publishes now. @returns {Promise<Selection>} */
+  /** The users that this client follows; with `all` all present publishers. @returns {Promise<Selection>} */
   async followed(options) {
     const [, call] = taken('followed', options)
     const found = {all: false, users: [], failed: []}

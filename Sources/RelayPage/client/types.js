@@ -46,7 +46,7 @@ export {}
  * @typedef {{slot?: number, senderTime?: number, echo?: boolean}} PacketOptions `slot`: a slow reader gets the newest of a slot only;
  *   `senderTime`: the sender's own clock, passed on untouched; `echo`: whether this client receives it as well
  * @typedef {CallOptions & {qos?: 'ordered'|'unordered', priority?: 'highest'|'high'|'normal'|'low', meta?: string, lifetime?: number}}
- *   TopicOptions `meta` is told to those who follow; `lifetime`: how old a packet may become before a slow reader's link, 50…1,000 ms
+ *   TopicOptions `meta` is told to followers; `lifetime`: how old a packet may become before a slow reader's link, 50…1,000 ms
  * @typedef {CallOptions & {wait?: number}} AcquireOptions `wait`: how long to stand in line for the lock, 1…300,000 ms, beyond which
  *   `timeout` counts; without it one is refused at once
  * @typedef {CallOptions & WriteConditions & {recordsUser?: boolean, recordsTime?: boolean}} WriteOptions whether to keep with the items who

@@ -1,7 +1,7 @@
 // Events on their way to the app.
 import {Limits} from './limits.js'
 
-/** What the app is told, in order, until the shell hands it to those who read. */
+/** Events for the app, in order, until the shell hands them to readers. */
 export class UnreadEvents {
   constructor(machine) {
     this.machine = machine

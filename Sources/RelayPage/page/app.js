@@ -211,7 +211,7 @@ async function restoreSteps() {
   changed()
 }
 
-/** What is found again when the page is loaded anew; nothing when this browser has forgotten who is here, maybe in another tab. */
+/** What a reloaded page restores; nothing if this browser has forgotten its user, maybe in another tab. */
 function remember() {
   if (subjectOf(session.credential) ? !local.getItem('whiteboard.person') : isOutdated(session.user)) return
   keepView(session.board, canvas.view)
@@ -419,7 +419,7 @@ addEventListener('storage', async ({key, newValue}) => {
 })
 addEventListener('keydown', keyDown)
 addEventListener('keyup', ({key}) => key === ' ' && pan(false))
-// A user who closes the page has left; one whose page only sleeps has not.
+// Closing the page means leaving. A sleeping page has not left.
 addEventListener('pagehide', ({persisted}) => {
   tools.writing?.finish()
   tools.finish(Infinity)

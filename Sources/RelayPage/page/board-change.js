@@ -21,7 +21,7 @@ export function mayLeave({session, tools, editing, together}) {
   return true
 }
 
-/** Goes to another board. What waits to be sent of this one is sent all the same, and is shown to who comes back. */
+/** Goes to another board. Unsent changes of this one are still sent, and shown when its user comes back. */
 export async function goTo(session, board) {
   const {records, channel, board: before} = session
   const unsent = records.takeOwn()

@@ -37,7 +37,7 @@ export class Canvas {
     darkness.addEventListener?.('change', darken)
     const observer = new ResizeObserver(() => this.resize())
     observer.observe(this.stage)
-    /** It is shown no more. */
+    /** Hides it. */
     this.end = () => {
       cancelAnimationFrame(this.frame)
       looks.views.delete(renew)

@@ -1,4 +1,4 @@
-// Where editing begins: keys, the clipboard's events, and a bar beside what is chosen for those who have no keys.
+// Where editing begins: keys, the clipboard's events, and a bar beside the selection for people without a keyboard.
 import {Editing} from './editing.js'
 import {open} from './identity.js'
 import {cursorOf} from './tools/handles.js'

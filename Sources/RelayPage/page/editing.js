@@ -14,7 +14,7 @@ const besidePx = 16
 /** Arrow keys: others see where things are so often, and what comes so soon behind the last one is the same step back. */
 const nudgeShownMs = 250
 const nudgeStepMs = 1_000
-/** What this browser keeps of what was copied, for those who have no keys to paste. */
+/** Where this browser keeps the copied text, for people without a keyboard. */
 const keptLettersMax = 500_000
 const place = 'whiteboard.clipboard'
 

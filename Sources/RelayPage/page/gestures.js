@@ -16,7 +16,7 @@ export const pinchPx = 20
 
 /** @typedef {{pointerId: number, pointerType: string, clientX: number, clientY: number, button: number, buttons: number}} Pointer */
 /**
- * What is to be done. `gesture`: which one, from 1. `begin` has what it does (`tool`: what the chosen tool does, `erase`, `view`,
+ * What the app does next. `gesture`: its number, from 1. `begin` has what it does (`tool`: what the chosen tool does, `erase`, `view`,
  * `nothing`) and by which pointers; `end` is where it was lifted; `cancel` means it has never been: what it drew goes.
  *
  * @typedef {{act: 'begin'|'move'|'end'|'cancel', gesture: number, pointer: Pointer, does?: string, ids?: number[]}} Act

@@ -73,11 +73,11 @@ export const keepGiven = credential => write(tab, 'whiteboard.credential', crede
 /** A key was refused: after a reload the one that this browser keeps counts again. */
 export const dropGiven = () => tab.removeItem('whiteboard.credential')
 
-/** Takes the key and the code out of the address, and settles on a board: who comes by the address as it was printed meets the others there. */
+/** Takes the key and the code out of the address, and chooses a board: users of the printed address meet on the first one. */
 export function arrive() {
   const {board = 'board', credential: given, ...code} = readAddress(location.hash)
   const {credential} = person()
-  // A host who opens the link of guests stays a host.
+  // A host who opens the guests' link stays a host.
   if (given && (!given.key || given.key !== credential?.guestKey)) keepGiven(given)
   history.replaceState(null, '', linkTo('', board))
   return {board, credential: read(tab, 'whiteboard.credential') ?? credential, ...code}
@@ -124,7 +124,7 @@ export function adoptPerson({user, device, relay}, credential) {
 
 const readPool = () => read(local, 'whiteboard.devices') ?? []
 
-/** Devices in the order in which one is to be tried: this tab's, those with strokes that are not sent yet, the rest. */
+/** Devices in the order of trying: this tab's, devices with unsent strokes, the rest. */
 export const candidates = (pool, own, hasUnsent) => [...new Set([own, ...pool.filter(hasUnsent), ...pool])].filter(Boolean)
 
 /** Devices that other tabs are, and what this one says of itself: `{device, claim}`. */

@@ -37,7 +37,7 @@ export class InkStroke {
     this.bend(this.pen, this.pen)
   }
 
-  /** The line as it is to be seen, which ends where the pen is, or will be in a moment: a part that shares nothing with this one. */
+  /** The visible line, which ends where the pen is, or will be in a moment: a part that shares nothing with this one. */
   shown() {
     const {color, width, xy, pressure} = this
     const part = {color, width, xy: [...xy], pressure: pressure && [...pressure]}

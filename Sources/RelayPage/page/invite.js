@@ -49,7 +49,7 @@ export async function invite(session) {
     : session.mayClear && credential?.key && !credential.guestKey ? 'invite.hosts' : session.mayDraw ? 'invite.draw' : 'invite.watch'
   // On a wall the code stands for long: a key that is drawn anew meanwhile takes its place.
   const timer = setInterval(() => renewGuestKey(session).then(show), 3_000)
-  // Behind a modal panel nobody asks again; who closes it may do so at once.
+  // Nobody can ask again behind a modal panel. After closing it, one can at once.
   isInviting = false
   const code = new CodeBox(session)
   const [picture, address] = link.parts

@@ -1,4 +1,4 @@
-// Six letters for who has no camera: a host shows them under Invite, newcomers type them in place of the key. [AC20]
+// Six letters for people without a camera: a host shows them under Invite, newcomers type them in place of the key. [AC20]
 import {Moderation} from '../client/moderation.js'
 import {RelayClient} from '../relay-client.js'
 import {explain} from './explain.js'
@@ -19,7 +19,7 @@ export function codeOf(text) {
 // MARK: Who types them
 
 /**
- * What a code stands for. Nobody on a board sees who asks.
+ * What a code stands for. Nobody on a board sees the question.
  *
  * @param {string} joinCode @param {string} user this browser's person; one that is another's on this relay asks as somebody else
  * @returns {Promise<{key: string, channel: string}>}
@@ -61,7 +61,7 @@ export async function askKey(text, user, Client = RelayClient) {
   }
 }
 
-/** Asks somebody who is in already for a code. @returns {Promise<string|undefined>} the board to which it leads */
+/** Asks a user who has a key already for a code. @returns {Promise<string|undefined>} the board to which it leads */
 export async function askBoard(user, Client = RelayClient) {
   for (let words = say('code.text'); ;) {
     const input = field({id: 'code', ariaLabel: say('code.label')})
@@ -94,7 +94,7 @@ export class CodeBox {
     if (session.mayModerate) this.#follow()
   }
 
-  /** Nobody comes in by it any more. */
+  /** Withdraws the code. */
   close() {
     this.#closing.abort()
     if (this.code) this.moderation().withdrawJoinCode().catch(() => {})

@@ -2,7 +2,7 @@
 import {drawElement} from './kinds/index.js'
 import {readPacket} from './points.js'
 
-/** Lines and cursors that were not heard of for so long are shown no more: their authors have gone, or rest. */
+/** The page hides lines and cursors after so long without news: their authors have gone, or rest. */
 export const strokeAgeMaxMs = 30_000
 export const cursorAgeMaxMs = 8_000
 const strokesMax = 500
@@ -62,7 +62,7 @@ export class Live {
     }
   }
 
-  /** Takes strokes and cursors away: what is finished, too old, or of somebody who has gone. */
+  /** Removes strokes and cursors that are finished, too old, or of an author who has left. */
   drop(isStroke, isCursor = () => false) {
     for (const [id, stroke] of this.strokes) if (isStroke(id, stroke)) this.strokes.delete(id)
     for (const [key, cursor] of this.cursors) if (isCursor(key, cursor)) this.cursors.delete(key)

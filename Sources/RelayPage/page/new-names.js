@@ -1,4 +1,4 @@
-// Names that people can read aloud: of new boards, and of people who have not given theirs yet.
+// Names that people can read aloud: for new boards, and for people without a name yet.
 import {capital} from './names.js'
 
 const qualities = (

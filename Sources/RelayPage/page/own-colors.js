@@ -36,7 +36,7 @@ export function ownColors({palette, restyle}) {
     const isByKeys = input.matches(':focus-visible')
     show(keepColor(color, palette))
     restyle({color})
-    // The keys of who came with a pointer are for the board again.
+    // After a pointer has chosen, keys work on the board again.
     if (isByKeys) input.focus()
     else input.blur()
   }

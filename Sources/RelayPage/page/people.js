@@ -8,7 +8,7 @@ import {say} from './words/index.js'
 const isAway = ({away}) => Boolean(away)
 
 /**
- * The people of a board, oneself first, who is away last; for a host with their ids, by which the relay's status names them, and for a
+ * The people of a board, oneself first, absent ones last; for a host with their ids, by which the relay's status names them, and for a
  * moderator with a button that decides about one.
  *
  * @param {((user: string, name: string) => void)|false} manage `name`: with the id where two have the same

@@ -81,7 +81,7 @@ export async function pictureOf(blob, {decode, encode} = browser) {
 const mebibytes = bytes => Math.ceil(bytes / 2 ** 20)
 const kibibytes = bytes => Math.ceil(bytes / 2 ** 10)
 
-/** In pieces: a function takes so many arguments and no more. */
+/** In pieces: a function takes a limited number of arguments. */
 export function base64(bytes) {
   let letters = ''
   for (let at = 0; at < bytes.length; at += 0x8000) letters += String.fromCharCode(...bytes.subarray(at, at + 0x8000))

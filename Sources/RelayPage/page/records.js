@@ -111,7 +111,7 @@ export class Records {
     this.putOwn(change)
   }
 
-  /** The record of a key as it is shown; `undefined` if there is none. */
+  /** The visible record of a key, or `undefined`. */
   get(key) {
     const told = this.told.get(key)
     const own = this.ownOf(key).at(-1)

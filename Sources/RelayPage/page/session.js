@@ -1,4 +1,4 @@
-// The page's place at the relay: the board's channel, its live points, who is there, its title; and what it sends.
+// The page's place at the relay: the board's channel, its live points, people and title, and what the page sends.
 import {ClientCore} from '../client/client.js'
 import {ErrorCode} from '../client/errors.js'
 import {wakeUpWithPage} from '../client/page-wake-up.js'
@@ -17,9 +17,9 @@ const patient = {timeout: Infinity}
 const isOutside = ({code}) => code === ErrorCode.notJoined || code === ErrorCode.channelEnded
 
 export class Session extends Writer {
-  /** Names by user id of who is or was here. */
+  /** Names of present and former users, by id. */
   names = new Map()
-  /** States by user id of who is here, oneself included. */
+  /** States of present users, oneself included, by id. */
   members = new Map()
   Client = ClientCore
   isFrozen = false
@@ -323,7 +323,7 @@ export class Session extends Writer {
     const {view} = this
     this.packet('cursors', JSON.stringify({v: 1, view, ...place && {x: hundredths(place.x), y: hundredths(place.y)}}), {slot: 1})
   }
-  /** For who follows this page: what it shows, as a box. Until it is `undefined` each packet of the cursor has it. */
+  /** For followers: the box that this page shows. Until it is `undefined` each packet of the cursor has it. */
   sendView(view) {
     this.view = view
     this.sendCursor(this.cursor, Infinity)

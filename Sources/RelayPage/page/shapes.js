@@ -36,7 +36,7 @@ export function shapeIn(shape, places, width) {
   return undefined
 }
 
-/** Where a shape ends that is to be a square, a circle, or a line at a multiple of 45°. */
+/** Where a shape ends so that it is a square, a circle, or a line at a multiple of 45°. */
 export function evened(shape, from, to) {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]]
   if (shape === 'rectangle' || shape === 'ellipse') {

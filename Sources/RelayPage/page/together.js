@@ -1,4 +1,4 @@
-// Being on a board together: following somebody's view, bringing everybody here, hands that are raised, and who drew what. It comes
+// Being on a board together: following a view, bringing everybody here, raised hands, and authors of what is drawn. It comes
 // behind the first drawing. docs/board-format.md has what pages tell each other for it.
 import {isPlace, parse} from './format.js'
 import {$, icon, make, nameOf, toast} from './ui.js'
@@ -20,7 +20,7 @@ export const isView = view => Array.isArray(view) && view.length === 4 && view.e
 export const handsOf = members => [...members].filter(([, {hand}]) => Number(hand) > 0)
     .sort(([user, {hand}], [other, {hand: others}]) => hand - others || (user < other ? -1 : 1)).map(([user]) => user)
 
-/** Those who follow each other in a circle with `user`; none if there is no circle. @returns {string[]} ids */
+/** The users who follow each other in a circle with `user`; without a circle none. @returns {string[]} ids */
 export function circleOf(members, user) {
   const circle = [user]
   for (let next = members.get(user)?.follows; next && members.has(next); next = members.get(next).follows) {
@@ -36,7 +36,7 @@ export class Together {
   leader
   #followers = new Set()
 
-  /** @param {{session, canvas, live, tools, changed: () => void}} parts `changed`: the list of people is to be shown anew */
+  /** @param {{session, canvas, live, tools, changed: () => void}} parts `changed`: the list of people has changed */
   constructor(parts) {
     Object.assign(this, parts)
     const {session, live, canvas} = this
@@ -204,7 +204,7 @@ export class Together {
     toast(at ? say('who.at', {names: list, time}) : say('who', {names: list}))
   }
 
-  /** A press that stays tells who drew what lies there: with the select tool, and for those who only watch. */
+  /** A long press tells the author of what lies there: with the select tool, and for people who only watch. */
   #listen(stage) {
     let [from, timer] = []
     const end = () => clearTimeout(timer)
@@ -221,7 +221,7 @@ export class Together {
     for (const type of ['pointerup', 'pointercancel', 'pointerleave']) stage.addEventListener(type, end)
   }
 
-  /** What stands beside a name in the list: who follows whom, a hand, and buttons. @returns {{notes: string[], buttons: HTMLElement[]}} */
+  /** What stands beside a name in the list: following, a hand, buttons. @returns {{notes: string[], buttons: HTMLElement[]}} */
   besides(user, name) {
     const {session, hands, leader} = this
     const place = hands.indexOf(user) + 1

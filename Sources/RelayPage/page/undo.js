@@ -17,7 +17,7 @@ export class Undo {
     this.undone = []
   }
 
-  /** Whether a step was still to be undone; it is not any more. */
+  /** Takes a step off the list. Whether it was still on it. */
   take(step) {
     return this.done.includes(step) && this.done.splice(this.done.indexOf(step), 1)
   }

@@ -80,7 +80,7 @@ export class Writer {
       const before = records.ownOf(key)
       /** `befores`: what of this key the relay may have while it has not got this; one set for all that wait. */
       const befores = (before.at(-1)?.befores ?? new Set()).add(records.get(key)?.payload)
-      // What waits to be written again is not any more: this comes after it.
+      // Drops a waiting rewrite: this change replaces it.
       before.filter(({isWaiting}) => isWaiting).forEach(change => records.ended(change))
       const change = {key, record, customType: record?.customType, payload: record?.payload, author: this.user, at: Date.now(), befores}
       records.begin(change)

@@ -4,7 +4,7 @@ import RelayIO
 public struct AccessKeys: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// Which of the two.
     public enum Kind: String, Sendable, CaseIterable {
-        /// For everybody who is to draw, or to look on.
+        /// For everybody who takes part: to draw, or to look on.
         case join
         /// For the host of the lesson: the role moderator.
         case host
@@ -37,7 +37,7 @@ struct KeyRing: Sendable {
     private static let bytesAllowed = 16...128
     static let fileBytesMax = 256
 
-    /// Reads the keys, and draws those that are not there.
+    /// Reads the keys, and generates missing ones.
     ///
     /// - Parameter folder: the data folder; `nil`: in memory.
     /// - Throws: `RelayServerError`, which names the file, and nothing that stands in it.

@@ -11,7 +11,7 @@ final class FolderStorage: JournalStorage {
     /// Told of each read.
     private let didRead: (_ bytes: Int) -> Void
 
-    /// Makes the folder if there is none.
+    /// Makes the folder if it does not exist.
     ///
     /// - Parameter didRead: called after each read.
     /// - Throws: `FileFailure`: it cannot be made or opened, is another user's, or another process is in it.

@@ -43,7 +43,7 @@ actor JournalWriter {
         var start: UInt32 { JournalWriter.start(in: entries, or: report.start) }
     }
 
-    /// The greater one of the start number that is stored, and of another one that is known.
+    /// The greater of the stored start number and another known one.
     static func start(in entries: [JournalEntry], or known: UInt32) -> UInt32 {
         for entry in entries { if let start = Hub.storedStart(key: entry.key, value: entry.value ?? []) { return max(start, known) } }
         return known
@@ -173,7 +173,7 @@ actor JournalWriter {
         if wakes { schedule() }
     }
 
-    /// Reads boards, and who wrote what on them; returns at once.
+    /// Reads boards, and the authors of their records; returns at once.
     nonisolated func read(_ reads: [BoardRead], authors authorReads: [BoardAuthorsRead] = []) {
         let wakes = intake.withLock { intake in
             intake.reads += reads
@@ -270,7 +270,7 @@ actor JournalWriter {
 
     /// - Returns: whether there was something to do.
     private func step(_ journal: Journal, _ boards: BoardStore) throws(JournalError) -> Bool {
-        // Until it has recovered nothing is written; users who come in read all the same.
+        // The writer stores nothing until the disk has recovered, but still reads for new users.
         guard !hasFailed else { return try boards.loadStep(wall: SystemClock.wallMilliseconds()) }
         if try boards.step(wall: SystemClock.wallMilliseconds()) { return true }
         return try journal.compactStep(bytesMax: Self.compactionBytes)
@@ -289,7 +289,7 @@ actor JournalWriter {
         for line in boards.takeLines() { tell(.line(line)) }
     }
 
-    /// Reads of boards between two batches, of each kind: a commit waits for no more of them.
+    /// Most reads of boards between two batches, of each kind: a commit waits for at most so many.
     private static let readsPerBatch = 4
 
     /// - Returns: whether something was asked for.
@@ -332,7 +332,7 @@ actor JournalWriter {
             return intake.isScheduled
         }
         if goesOn { return schedule() }
-        // Boards that nobody uses any more are let go of.
+        // Closes boards that nobody uses.
         guard let boards, boards.loadedBoards > 0, !isLookedAfter else { return }
         isLookedAfter = true
         executor.queue.asyncAfter(deadline: .now() + .milliseconds(Self.idleMilliseconds)) { [weak self] in

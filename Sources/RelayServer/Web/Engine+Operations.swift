@@ -30,7 +30,7 @@ extension Engine {
         }
     }
 
-    /// Whether a relay does all it is for: one that cannot store anything serves, and is not ready.
+    /// Whether the relay can do all of its work: a relay that cannot store anything serves, but is not ready.
     private func isReady() -> HTTPResponse {
         hub.hindrance.map { .text(.serviceUnavailable, "\($0)\n") } ?? .text(.ok, "ready\n")
     }
@@ -109,7 +109,7 @@ extension Engine {
         text.single("boardrelay_history_bytes", .gauge, "Bytes of messages that channels keep for latecomers.", census.historyBytes)
         text.single("boardrelay_queued_bytes", .gauge, "Bytes that wait for readers.", census.queuedBytes)
         text.single(
-            "boardrelay_pinned_bytes", .gauge, "Shared memory that readers who lag keep alive, each counted for itself.", census.pinnedBytes
+            "boardrelay_pinned_bytes", .gauge, "Shared memory that lagging readers keep alive, each counted for itself.", census.pinnedBytes
         )
         text.single("boardrelay_queue_memory_bytes", .gauge, "Memory of all queues together.", census.queueMemoryBytes)
         text.single("boardrelay_storage_failed", .gauge, "1 while nothing can be stored.", census.storageFailure == nil ? 0 : 1)

@@ -90,7 +90,7 @@ extension Engine {
 
     // MARK: - Writing
 
-    /// Writes to one such link until nothing waits or the socket takes no more.
+    /// Writes to one such link until nothing waits or the socket is full.
     func flushWeb(_ id: ConnectionID, _ web: WebLink) {
         // A reader that catches up is given one block at a time. [HI2]
         var asksHub = true
@@ -116,7 +116,7 @@ extension Engine {
 
     /// Fills `scratch` with what stands before the queue's bytes, and with these. [WS7]
     ///
-    /// - Returns: the number of vectors; `nil` when nothing is to be written.
+    /// - Returns: the number of vectors; `nil` when nothing waits.
     private func gatherMessage(_ id: ConnectionID, _ web: WebLink, _ asksHub: Bool, _ now: Now) -> Int? {
         guard web.stage != .requests else { return nil }
         var queued = 0
@@ -171,7 +171,7 @@ extension Engine {
         executor.queue.asyncAfter(deadline: .now() + .seconds(1)) { @Sendable [weak self] in self?.assumeIsolated { $0.sweepWeb() } }
     }
 
-    /// Looks once a second at those who speak HTTP. [HT3]
+    /// Checks the deadlines of HTTP links, once a second. [HT3]
     private func sweepWeb() {
         webSweepIsSet = false
         let now = SystemClock.monotonicNanoseconds()

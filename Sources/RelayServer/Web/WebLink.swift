@@ -57,13 +57,13 @@ final class WebLink {
         switch waiting {
         case .head: deadline = now + UInt64(GatewayLimits.headMilliseconds) * 1_000_000
         case .request: deadline = now + Self.idle
-        // Behind the last answer nothing is waited for, but it is to be read, too.
+        // Behind the last answer no request is awaited, but the peer must read that answer, too.
         case .answer, .ended: deadline = now + Self.reading
         case .webSocket: deadline = .max
         }
     }
 
-    /// Sets the time in which an answer is to be read: each has its own. [HT3]
+    /// Sets the time in which the peer must read an answer: each answer has its own. [HT3]
     func noteAnswer(now: UInt64) {
         waiting = gateway.waiting
         deadline = now + Self.reading
@@ -80,7 +80,7 @@ final class WebLink {
 
     func append(_ piece: [UInt8]) { pieces.append(piece) }
 
-    /// What is to be written next.
+    /// The bytes to write next.
     func withNextPiece<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         pieces[0].withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[written...])) }
     }

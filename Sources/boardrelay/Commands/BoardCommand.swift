@@ -91,7 +91,7 @@ extension Command {
                     let change = try await client.board(of: name!).undoClear()
                     try tell(
                         fields("restored", name!, change), address, json: json,
-                        "What was cleared is back (\(Printable.count(change.records, "record"))), except what was written anew since.")
+                        "The cleared records are back (\(Printable.count(change.records, "record"))), except keys that were written since.")
                 }
                 return .ok
             }

@@ -29,7 +29,7 @@ extension Command {
         ],
         examples: [
             .init("boardrelay channel freeze lesson", "Nobody but moderators draws on 'lesson'."),
-            .init("boardrelay channel unfreeze lesson", "Everybody may draw again who might before."),
+            .init("boardrelay channel unfreeze lesson", "Everybody who may draw can draw again."),
             .init("boardrelay channel open lesson", "Everybody who may draw there may also change what others drew."),
             .init("boardrelay channel close lesson", "Only moderators and coeditors may, as before."),
             .init("boardrelay channel end lesson --reason 'The lesson is over.'", "Everybody is out, and all that was in it is gone."),
@@ -42,9 +42,9 @@ extension Command {
         var words: String {
             switch self {
             case .freeze: "frozen"
-            case .unfreeze: "not frozen any more"
+            case .unfreeze: "no longer frozen"
             case .open: "open for editing"
-            case .close: "not open for editing any more"
+            case .close: "no longer open for editing"
             case .end: "gone, from the relay's disk, too"
             }
         }

@@ -18,7 +18,7 @@ extension Command {
             Lists the files of the journal and of the boards with their whole changes, what is damaged or missing, and the keys. \
             Changes nothing.
             """,
-            "State unused: the next start removes that file. unnamed: only this file may have that board, and the journal does not name it.",
+            "State unused: the next start removes that file. unnamed: the journal does not name this file, which alone may have the board.",
             "Exit code 0: nothing is wrong. 1: something is damaged or missing, or cannot be read.",
         ],
         examples: [
@@ -45,7 +45,7 @@ extension Command {
             A relay starts on NEWFOLDER. Damaged and missing changes are lost; drawings that only a board's file has are saved. \
             Clients read the boards again.
             """,
-            "Exit code 0: saved. 1: nothing can be saved, or not be written.",
+            "Exit code 0: saved. 1: nothing can be saved, or the new folder cannot be written.",
         ],
         examples: [.init("boardrelay repair ./board --to ./saved", "Then 'boardrelay serve --data-dir ./saved'.")],
         run: { arguments in

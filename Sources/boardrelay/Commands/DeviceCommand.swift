@@ -44,7 +44,7 @@ extension Command {
         case .take:
             guard let code else { throw UsageError("CODE is missing") }
             for option in ["--as", "--token", "--token-file"] where arguments.value(option) != nil {
-                throw UsageError("option \(option) is for offer: the code says who the user is")
+                throw UsageError("option \(option) is for offer: the code names the user")
             }
             return try await take(code, arguments, timeout: timeout ?? .seconds(30))
         }

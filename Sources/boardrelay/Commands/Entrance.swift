@@ -12,7 +12,7 @@ struct Entrance: Sendable {
     /// On which it listens.
     var host: String?
     var port = RelayAddress.defaultPort
-    /// The data folder of a service: its user is another one than the operator, who finds the relay by its folder.
+    /// The data folder of a service: the operator, another user, finds the relay by it.
     var serviceFolder: String?
     /// Whether a person reads it. What a service writes ends in somebody's log, where keys have no place.
     var isTerminal: Bool
@@ -23,7 +23,7 @@ struct Entrance: Sendable {
     /// Who may come in, as one sentence.
     var rule: String {
         switch access {
-        case .open: "Anyone who can reach it may come in, without a key."
+        case .open: "Anyone who can reach it may take part, without a key."
         case .tokens: "To come in takes a token."
         case .keys: "To come in takes a key: 'boardrelay key show\(relayOption)' prints the one for guests and the one for the host."
         }

@@ -39,7 +39,7 @@ extension Command {
             .init("boardrelay key show join", "The address for the class."),
             .init("boardrelay key show join --host-name board.example", "The same by a name of this machine."),
             .init("boardrelay key rotate join --end-sessions", "Ends every session of the join key, and makes a new one for the next lesson."),
-            .init("boardrelay key code --board lesson", "Six letters for who has no camera."),
+            .init("boardrelay key code --board lesson", "Six letters for people without a camera."),
         ],
         run: key)
 
@@ -142,7 +142,7 @@ enum KeyText {
         return report.hostNames.compactMap { report.page(named: $0) } + addresses.map(\.pageURL)
     }
 
-    /// - Parameter isAlone: of one key one address is printed, as it is to be copied.
+    /// - Parameter isAlone: prints one address of one key, to copy.
     static func lines(_ report: KeysReport, _ kind: AccessKeys.Kind, pages: [String], json: Bool, isAlone: Bool) -> [String] {
         let key = kind == .join ? report.join : report.host
         let role = kind == .join ? report.joinRole : "moderator"
@@ -162,7 +162,7 @@ enum KeyText {
         RelayAddress(report.address).flatMap { Interfaces.reachable($0).first }?.description ?? report.address
     }
 
-    /// The page of a user who has come in by it invites others by the join key, and nobody as a moderator.
+    /// The page of a user with this key invites others with the join key, never as moderators.
     static func hostURL(_ address: RelayAddress, host: String, join: String) -> String { url(address, host) + "&j=\(join)" }
 
     /// Opens the whiteboard. What stands behind `#` no browser sends to anybody.

@@ -29,7 +29,7 @@ extension Command {
         examples: [
             .init("boardrelay lock set lesson pen --ttl 30s", "Makes the lock 'pen'."),
             .init("boardrelay lock acquire lesson pen --wait 1m --as alice", "Waits for it, and prints the fencing number."),
-            .init("boardrelay lock list lesson", "All locks, and who holds them."),
+            .init("boardrelay lock list lesson", "All locks and their owners."),
         ],
         run: lock)
 

@@ -6,7 +6,7 @@ import RelayWire
 extension Command {
     static let presence = Command(
         name: "presence",
-        summary: "shows who is in a channel",
+        summary: "shows the users in a channel",
         arguments: [.init(name: "CHANNEL", help: "The channel's name.")],
         options: [
             .flag("--stream", help: "Uses the stream channel of this name instead of the message channel."),

@@ -34,7 +34,7 @@ extension Command {
             .init("boardrelay status --json | jq .census.counters", "What has happened since it started."),
             .init(
                 "boardrelay status --url relay://192.168.1.5:7420 --key-file host.key",
-                "Another machine's relay: who is there, and who is slow."),
+                "Another machine's relay: its users, and which of them lag."),
         ],
         run: status)
 
@@ -161,7 +161,7 @@ enum StatusText {
         ]
     }
 
-    /// As many as a line of a terminal has room for, and how many more there are.
+    /// As many as fit into a line of the terminal, and the number of the others.
     static func names(_ all: [String]) -> String {
         var text = all[0], shown = 1
         while shown < all.count, text.count + all[shown].count < namesCharactersMax {
@@ -206,7 +206,7 @@ enum StatusText {
         return [""] + table.lines
     }
 
-    /// Who lags stands above the others, the slowest first; then who holds most memory, as far as it is twice what others do.
+    /// Users who lag come first, the slowest on top; then users who hold twice as much memory as others, the most first.
     private static func users(_ users: [RelayStatus.User]) -> [String] {
         guard !users.isEmpty else { return ["", "Nobody is connected."] }
         var table = Table(

@@ -104,7 +104,7 @@ extension Command {
         case .topics where !topics: break
         case .presence, .topics, .metadata, .locks, .cleared, .accessChanged, .channelMode: try form.print(event)
         case .refused(let refusal) where refusal.subject == .channel:
-            // What it listens to is not there for it any more: nothing would ever come.
+            // The user has lost the channel: nothing would ever come.
             if form == .json { try form.print(event) }
             throw Failure(EventText.line(event))
         case .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessExpiring, .joinCodeEnded:

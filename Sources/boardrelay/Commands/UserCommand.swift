@@ -147,7 +147,7 @@ extension Command {
         throw UsageError("option --reason has at most \(Limits.endReasonBytesMax) bytes, not \(reason.utf8.count)")
     }
 
-    /// - Throws: `Failure` for an id that is not banned, such as the name of somebody who is.
+    /// - Throws: `Failure` for an id that is not banned, such as a banned user's name.
     private static func unban(_ user: String, _ moderation: Moderation) async throws {
         do {
             try await moderation.unban(user)
@@ -157,7 +157,7 @@ extension Command {
         }
     }
 
-    /// What is asked before it is done to somebody who was named, and not by an id.
+    /// The question before a command acts on a user given by name instead of an id.
     private static func question(_ action: UserAction, _ role: SetRole) -> ((String) -> String)? {
         switch action {
         case .role where role == .own: { "Give \($0) back what their key or token gives?" }

@@ -13,7 +13,7 @@ struct Whom {
 
     /// - Returns: the id that is meant, whether the relay knows it, and when the relay had said so: the time in which somebody
     ///   thinks about the question is not the relay's.
-    /// - Throws: `Failure`, when it is not clear who is meant, or whoever sits at the terminal says no.
+    /// - Throws: `Failure`, when the name fits no user or several, or the operator answers no.
     func find(_ arguments: Arguments, timeout: Duration) async throws -> (user: String, isKnown: Bool, at: ContinuousClock.Instant) {
         let isID = (try? Name(word)) != nil
         var addressee = Addressee.id, isWhole = true
@@ -43,7 +43,7 @@ struct Whom {
         case .several(let people):
             Console.note("No user has the id \(Printable.quoted(word)). \(people.count) people here have that name:")
             show(people)
-            throw Failure("give the id of the one who is meant", exitCode: .usage)
+            throw Failure("give the user's id", exitCode: .usage)
         case .nobody(let similar):
             let who = isWhole ? "nobody here" : "nobody of the first \(People.askedMax) here"
             Console.note("This relay knows no user with the id \(Printable.quoted(word)), and \(who) has that name.")
@@ -51,7 +51,7 @@ struct Whom {
                 Console.note("Similar:")
                 show(similar)
             }
-            Console.note("It keeps no names of people who have left: they are reached by their ids alone.")
+            Console.note("It keeps no names of people who have left: use their ids.")
             Console.note("'boardrelay sub BOARD --since beginning --json' tells the id of the sender of each record.")
             guard isID else { throw Failure("\(Printable.quoted(word)) is no user's id or name") }
             if Question.canBeAsked { try ask(word) }

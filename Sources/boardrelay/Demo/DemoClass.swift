@@ -15,7 +15,7 @@ struct DemoClass: Sendable {
 
     /// Draws until the task is cancelled.
     ///
-    /// - Parameter keys: with the host's comes the first person, who clears the board; with the other one come the rest.
+    /// - Parameter keys: the first person, who clears the board, logs in with the host key, the others with the join key.
     /// - Throws: `Failure`, when somebody's link ends for good.
     static func draw(_ lesson: DemoLesson, at address: RelayAddress, keys: AccessKeys, speed: Double) async throws {
         var clients: [RelayClient] = []

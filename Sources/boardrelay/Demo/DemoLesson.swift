@@ -1,7 +1,7 @@
 import BoardFormat
 import CResources
 
-/// The lesson that the program carries: who draws what, and when.
+/// The program's built-in lesson: what each user draws, and when.
 struct DemoLesson {
     struct Person {
         /// As others see it.

@@ -38,7 +38,7 @@ export const restyled = (record, style) => edited(record, (object, kind) => kind
 /** In another layer; all records of an element get the same one. */
 export const layered = (record, z) => edited(record, object => Object.assign(object, {z}))
 
-/** Protected from changes, or not any more. */
+/** Protects from changes, or allows them again. */
 export const locked = (record, isLocked) => edited(record, object => isLocked ? object.locked = true : delete object.locked)
 
 /** All records of an element get the same new id, and layer. A copy may be changed. */

@@ -66,7 +66,7 @@ function drawFrame(context, [x, y, width, height], isBroken) {
   context.stroke()
 }
 
-/** For who draws it once, at so many pixels for one of the board. */
+/** For drawing it once, at so many pixels for one of the board. */
 const ready = (element, zoom) => pictures.load(element, shownWidth(element, {a: zoom, b: 0}))
 
 // MARK: As SVG, and changed

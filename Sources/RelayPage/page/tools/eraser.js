@@ -1,4 +1,4 @@
-// The eraser: what it goes over is not shown any more, and goes as one when it is lifted: for everybody at once.
+// The eraser hides what it goes over. When it is lifted, all of that goes at once, for everybody.
 
 /** Ids of what erasers have gone over, until they are lifted. */
 const erased = new Set()

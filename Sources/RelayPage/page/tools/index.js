@@ -7,8 +7,8 @@ import * as pen from './pen.js'
  *   key: string, // the letter that chooses it; docs/whiteboard.md lists them
  *   label: string, // a word
  *   icon: string, // the path of lines in a square of 24
- *   needsDraw: boolean, // whether it is for those alone who may draw
- *   hasStyle?: boolean, // whether colour and width are for it: who chooses one with another tool gets the pen
+ *   needsDraw: boolean, // whether it needs the right to draw
+ *   hasStyle?: boolean, // whether it has colour and width: choosing one with another tool changes to the pen
  *   isHarmless?: boolean, // what a palm does with it may stay, so nothing is held back until it is known to be none
  *   isAct?: boolean, // its module has `act(hands, tool)`, and the tool before it stays
  *   load: () => Promise<{begin: (event: PointerEvent, hands: object, tool: string) => {move, end, cancel}}>,

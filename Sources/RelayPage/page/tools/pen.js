@@ -45,7 +45,7 @@ export function begin(event, hands, tool) {
   }
   return {
     move: next => {
-      // Where they are to be had, all events since the last frame; plain http does not give them.
+      // All events since the last frame, if the browser gives them, which it does not over plain http.
       for (const each of next.getCoalescedEvents?.().length ? next.getCoalescedEvents() : [next]) add(each)
       farthest = Math.max(farthest, Math.hypot(next.clientX - event.clientX, next.clientY - event.clientY))
       stroke.ahead = next.getPredictedEvents?.().map(placeOf) ?? []
@@ -60,7 +60,7 @@ export function begin(event, hands, tool) {
     end: last => {
       hold.moved(last)
       const {x, y} = canvas.toBoard(last)
-      // What the browser takes for itself may tell no place. One that is lifted presses no more.
+      // Gestures that the browser takes for itself may tell no place. A lifted pen has no pressure.
       if (last.type === 'pointerup' && Math.hypot(x - stroke.pen.x, y - stroke.pen.y) > 0) stroke.add(x, y, stroke.pen.p)
       stroke.arrive()
       if (sent > 0) show()

@@ -8,12 +8,12 @@ import {handleAt, handlesOf, pulled} from './handles.js'
 
 const slackPx = {mouse: 5, pen: 6, touch: 12}
 const handlePx = {mouse: 8, pen: 8, touch: 22}
-/** What is resized is shown as it will be, up to so much of it; more of it is only stretched until it is let go. */
+/** A resized selection is shown as it will be, up to this size; a larger one is only stretched until it is let go. */
 const shownLettersMax = 300_000
 
 /** What is lifted from the board: `{shift}`, how far it is from where it lies, in 1/100 px, or `{from, to, elements?}`, its boxes. */
 let lifted
-/** Within which things are to be chosen. */
+/** The frame within which elements are selected. */
 let frameBox
 
 export const boxOfChosen = ({chosen}) => boxAround(chosen.map(({box}) => box))
