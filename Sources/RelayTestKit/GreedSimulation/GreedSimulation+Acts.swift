@@ -134,9 +134,19 @@ extension GreedSimulation {
         return held.used >= held.max || held.used >= held.max / 4 * 3 && held.ofAddress >= held.max / 4
     }
 
-    /// Two addresses together may take all: one what leaves a quarter, and another one that. [SE15]
-    private var isFull: Bool {
-        driver.hub.memoryHeld(by: greeds[0]).contains { $0.used > $0.max / 16 * 15 }
+    /// Two addresses together may take all of a kind: one what leaves a quarter, and another one that. The lesson is refused what needs
+    /// some of it then, and told how much there is. [DL12, SG3, SE15]
+    private func isPromised(_ refusal: ErrorBody) -> Bool {
+        zip(driver.hub.memoryHeld(by: greeds[0]), usedMost).contains { held, used in
+            let code: ErrorCode? =
+                switch held.what {
+                case "frames that wait", "changes that wait for the disk": .busy
+                case "sessions": .relayFull
+                default: nil
+                }
+            let max = UInt64(held.max)
+            return refusal.code == code && refusal.limit == max && refusal.actual ?? 0 > max && used > held.max / 16 * 15
+        }
     }
 
     func readAll() throws {
@@ -146,10 +156,14 @@ extension GreedSimulation {
         for pupil in pupils {
             do {
                 try pupil.read(driver.received(pupil.link.id, all: false), patience: patience, beside: pupils)
-            } catch where isFull {
+            } catch let refusal as ErrorBody {
+                guard isPromised(refusal) else {
+                    throw BrokenPromise("[DL12, SE5, SE15] \(pupil.user) was refused: \(refusal.name), \(refusal.text)")
+                }
                 isCrowdedOut = true
             }
         }
+        usedMost = usedMost.map { _ in 0 }
         for client in greedy {
             guard let link = client.link else { continue }
             let wasIn = client.isIn

@@ -7,6 +7,7 @@ internal import RelayWire
 extension GreedSimulation {
     /// - Parameter flushed: readers were written to: who has not taken it all lags.
     func checkBounds(flushed: Bool = false) throws {
+        usedMost = zip(usedMost, driver.hub.memoryHeld(by: greeds[0])).map { max($0, $1.used) }
         let hub = driver.hub.queueMemoryBytes
         guard hub <= configuration.queueBytesTotalMax else {
             throw BrokenPromise("[DL9] queues hold \(hub) bytes, at most \(configuration.queueBytesTotalMax) may be held")

@@ -24,8 +24,10 @@ package final class GreedSimulation {
     /// Times that readers were written to.
     private(set) var turn = 0
     var lastUser = 0
-    /// Several addresses together have taken all of a kind of memory: the lesson may be refused what needs some.
+    /// Several addresses together have taken all of a kind of memory, and the lesson was refused what needs some.
     var isCrowdedOut = false
+    /// What was used of each kind at a time, at most, since the lesson was read to last.
+    var usedMost = [Int](repeating: 0, count: 5)
     let trace: ((String) -> Void)?
     package internal(set) var done = Tally()
 

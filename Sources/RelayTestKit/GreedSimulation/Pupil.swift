@@ -123,6 +123,7 @@ final class Pupil {
     // MARK: - What it gets
 
     /// - Parameter patience: turns in which it must have been answered. [DL12]
+    /// - Throws: what it was refused with, or a broken promise.
     func read(_ frames: [Frame], patience: Int, beside pupils: [Pupil]) throws {
         for frame in frames { try frame.body.withUnsafeBytes { try read(frame, $0, beside: pupils) } }
         if let (id, since) = asked.min(by: { $0.value < $1.value }), turn - since > patience {
@@ -157,9 +158,7 @@ final class Pupil {
         case .deliver?: try see(DeliverFrame(flags: frame.flags, body: body).payload, isPacket: false)
         case .packet?: try see(PacketFrame(flags: frame.flags, body: body).payload, isPacket: true)
         case .ping?: send(Frame(.pong))
-        case .error?:
-            let error = TestClient.decode(ErrorBody.self, frame.body)
-            throw BrokenPromise("[DL12, SE5, SE15] \(user) was refused: \(error.name), \(error.text)")
+        case .error?: throw TestClient.decode(ErrorBody.self, frame.body)
         case .closing?, .lost?, .packetsDropped?, .notStored?, .reset?, .gap?:
             let name = FrameType(rawValue: frame.type)!.name
             throw BrokenPromise("[DL2] \(user) got \(name): \(String(decoding: frame.body, as: UTF8.self))")
