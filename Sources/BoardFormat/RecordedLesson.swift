@@ -50,10 +50,10 @@ public struct RecordedLesson: Equatable, Sendable {
 
     /// Whether a file begins as one does: other recordings have strokes and no events.
     public static func begins(_ ndjson: [UInt8]) -> Bool {
-        guard let line = ndjson.split(separator: UInt8(ascii: "\n")).first(where: { !$0.isBlank }),
-            let object = try? BoardFields(reading: Array(line), fractions: true)
-        else { return false }
-        return object.optional("event") != nil
+        // Not all lines: a file may have a million of them.
+        let line = ndjson.drop { " \t\r\n".utf8.contains($0) }.prefix { $0 != UInt8(ascii: "\n") }
+        let object = try? BoardFields(reading: Array(line), fractions: true)
+        return object?.optional("event") != nil
     }
 
     /// - Throws: `RecordingError` with the number of the first line that cannot be read, or is of another recording. A last line that

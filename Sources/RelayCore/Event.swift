@@ -34,6 +34,15 @@ package struct Entropy: Hashable, Sendable {
         self.high = high
         self.low = low
     }
+
+    /// 64 bits that nobody can guess without the secret, different for each purpose and number.
+    func word(_ purpose: String, _ number: UInt32) -> UInt64 {
+        var bytes = Array(purpose.utf8)
+        bytes.append(bigEndian: high)
+        bytes.append(bigEndian: low)
+        bytes.append(bigEndian: number)
+        return SHA256.hash(bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
 }
 
 /// What happens to the hub, but for bytes that arrive (`Hub.receive`) and bytes that leave (`Hub.gather`, `Hub.wrote`).

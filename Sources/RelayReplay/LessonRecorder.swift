@@ -17,10 +17,14 @@ struct LessonRecorder: Sendable {
         case live(since: Duration)
     }
 
-    private struct Stay: Hashable {
+    private struct Stay: Hashable, Comparable {
         var topic: String
         var user: String
         var device: String
+
+        static func < (left: Stay, right: Stay) -> Bool {
+            (left.topic, left.user, left.device) < (right.topic, right.user, right.device)
+        }
     }
 
     private let channel: String
@@ -147,7 +151,6 @@ struct LessonRecorder: Sendable {
         case .joined: stays.formUnion(told)
         case .left: (gone, stays) = (told, stays.subtracting(told))
         }
-        return gone.filter { Self.topics.contains($0.topic) }.map { LessonEvent.Kind.left(topic: $0.topic, by: $0.user, device: $0.device) }
-            .sorted { "\($0)" < "\($1)" }
+        return gone.filter { Self.topics.contains($0.topic) }.sorted().map { .left(topic: $0.topic, by: $0.user, device: $0.device) }
     }
 }

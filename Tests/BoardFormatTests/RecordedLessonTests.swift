@@ -39,7 +39,9 @@ struct RecordedLessonTests {
         let file = Self.file(Self.events)
         let lesson = try RecordedLesson(ndjson: file)
         #expect(lesson.events == Self.events && lesson.board == "lesson" && lesson.isWhole)
-        #expect(RecordedLesson.begins(file) && !RecordedLesson.begins(bytes("{\"board\":\"b\",\"points\":[[1,2.5]]}")))
+        let strokes = bytes("{\"board\":\"b\",\"points\":[[1,2.5]]}\n")
+        #expect(RecordedLesson.begins(file) && RecordedLesson.begins(bytes("\r\n \t\n") + file) && !RecordedLesson.begins(strokes + file))
+        #expect(![[], bytes(" \n"), bytes("{\n") + file].contains { RecordedLesson.begins($0) })
         #expect(
             text(Self.events[6].line(board: "lesson"))
                 == #"{"at":20,"board":"lesson","by":"ben","customType":"stroke","event":"record","key":"c","more":true,"text":"{\"v\":1}"}"#)

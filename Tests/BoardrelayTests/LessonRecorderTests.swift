@@ -82,7 +82,7 @@ struct LessonRecorderTests {
         #expect(recorder.note(waiting, at: .seconds(5), time: 0) == [LessonEvent(at: 4_000, .broken)])
     }
 
-    @Test("whoever publishes no more is told, also who went while the link was broken")
+    @Test("whoever publishes no more is told, also who went while the link was broken: all of them in order")
     func left() {
         var recorder = LessonRecorder("lesson")
         func topics(_ kind: TopicsChange.Kind, _ stays: (String, String)...) -> RelayEvent {
@@ -99,5 +99,10 @@ struct LessonRecorderTests {
         #expect(
             recorder.note(topics(.snapshot, ("points", "ada")), at: .seconds(3), time: 0)
                 == [LessonEvent(at: 3_000, .left(topic: "cursors", by: "ada", device: "d"))])
+        let many = [("cursors", "ada"), ("cursors", "ben"), ("points", "ada"), ("points", "ben"), ("points", "ben2"), ("points", "eve")]
+        for stay in many { _ = recorder.note(topics(.joined, stay), at: .seconds(4), time: 0) }
+        #expect(
+            recorder.note(topics(.snapshot), at: .seconds(5), time: 0).map(\.kind)
+                == many.map { .left(topic: $0.0, by: $0.1, device: "d") }, "in an order of their own")
     }
 }

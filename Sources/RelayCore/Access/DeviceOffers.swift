@@ -47,17 +47,6 @@ struct DeviceOffers {
     }
 }
 
-extension Entropy {
-    /// 64 bits that nobody can guess without the secret, different for each purpose and number.
-    func word(_ purpose: String, _ number: UInt32) -> UInt64 {
-        var bytes = Array(purpose.utf8)
-        bytes.append(bigEndian: high)
-        bytes.append(bigEndian: low)
-        bytes.append(bigEndian: number)
-        return SHA256.hash(bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-    }
-}
-
 /// 50 bits, as 10 characters of Crockford's base 32: digits and capitals without I, L, O and U.
 struct DeviceCode: Hashable {
     private let bits: UInt64
