@@ -2,6 +2,7 @@ import BoardFormat
 import Foundation
 import RelayClient
 import RelayServer
+import RelayWire
 import Testing
 
 @testable import RelayClientCore
@@ -153,6 +154,23 @@ struct RecordCommandTests {
         let (board, copy) = (try await export("lesson", url), try await export("again", url))
         #expect(board == copy && board.count == 3)
         await other.stop()
+    }
+
+    @Test("a relay that answers the login and nothing else is 124, too: nothing is written, and why is told")
+    func unanswered() async throws {
+        var patience = 250, heard: [FrameType] = []
+        // Until the machine is quick enough to ask in that time.
+        repeat {
+            let relay = try LoginOnlyRelay()
+            let late = try await Tool.run(
+                "record", "lesson", "--key", "k", "--timeout", "\(patience)ms", url: "relay://127.0.0.1:\(relay.port)")
+            #expect(late.code == 124 && late.output.isEmpty, "\(late)")
+            heard = await relay.end()
+            if heard.contains(.subscribe) {
+                #expect(late.errors.contains("timed out before all that is on the board had come: nothing was written"), "\(late)")
+            }
+            patience *= 2
+        } while !heard.contains(.subscribe)
     }
 
     @Test("a board that does not come in time is 124, a file that cannot be written 1, a missing name 2")
