@@ -35,7 +35,11 @@ import Testing
     @Test("[AC20] a wrong join code ends the client; one that is not judged now is tried again in its time")
     func refused() throws {
         func refuse(_ error: WireError) throws -> MachineDriver {
-            let driver = MachineDriver { $0.credential = .joinCode("BBBBBB") }
+            let driver = MachineDriver {
+                $0.credential = .joinCode("BBBBBB")
+                // A client that gives up at any refusal would show neither.
+                $0.retriesFirstConnect = true
+            }
             driver.connect()
             let login = MachineDriver.decode(LoginRequest.self, try #require(driver.sent(.login).first))
             driver.feed(.json(.error, ErrorBody(error, id: login.id)))
@@ -43,7 +47,17 @@ import Testing
         }
         let wrong = try refuse(WireError(.codeWrong, "no", limit: 5, actual: 2))
         #expect(throws: RelayError(.codeWrong, "no", limit: 5, actual: 2)) { try wrong.completed[1]?.get() }
-        #expect(wrong.machine.isClosed)
+        #expect(wrong.machine.isClosed && wrong.machine.nextDeadline == nil)
+
+        let early = try refuse(WireError(.rateLimited, "not now", limit: 5, actual: 6, retryAfterMilliseconds: 55_000))
+        early.pass(.milliseconds(54_999))
+        #expect(early.completed[1] == nil && early.linksAsked.count == 1)
+        early.pass(.milliseconds(1))
+        #expect(early.linksAsked.count == 2)
+        early.open()
+        early.logIn(joinKey: "the key")
+        #expect(early.lastLogin?.joinCode == "BBBBBB" && early.lastLogin?.key == nil)
+        #expect(try early.completed[1]?.get() == .done)
     }
 
     @Test("[AC20] a join code is no credential of a renewal, and goes with no code of another device")

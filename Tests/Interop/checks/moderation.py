@@ -75,15 +75,19 @@ def join_code(ctx):
     for reply in late:
         ctx.refused("codeWrong", reply, id=..., limit=ctx.limit("wrong join codes in a minute of a relay"), actual=...)
     need(time.monotonic() - began >= 1 - EARLY, "a wrong code is answered at once")
-    need(host.request("offerJoinCode", channel=ctx.name("d"))["code"] != code, "one code for two channels")
+    elsewhere = ctx.name("d")
+    other = host.request("offerJoinCode", channel=elsewhere)["code"]
     ctx.refused("codeWrong", come(code), id=...)
+    need(come(other).wait()["channel"] == elsewhere, "where the new code leads")
     host.request("withdrawJoinCode")
     host.request("withdrawJoinCode")
+    ctx.refused("codeWrong", come(other), id=...)
     host.sync()
     need(not host.since(mark, "joinCodeEnded"), "told of what it has asked for")
-    host.request("offerJoinCode", channel=name)
+    last = host.request("offerJoinCode", channel=name)["code"]
     host.request("renew", **mint(ctx, host.identity.user, role="editor"))
     need(host.wait_for("joinCodeEnded", since=mark)["reason"] == "notPermitted", "its session may invite nobody any more")
+    ctx.refused("codeWrong", come(last), id=...)
 
 
 @check("[AC11 BL10] in a channel that is open for editing an editor changes what others drew, until it is closed", relay="access")
