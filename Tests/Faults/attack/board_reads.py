@@ -36,7 +36,7 @@ def attack(stage):
 
 
 def fill(stage, records):
-    """A board whose records have one byte each."""
+    """A board whose records have one byte each; how many there are."""
     links, each, accepted = stage.links(WRITERS), records // WRITERS // CHANGES, 0
     for first in range(0, each, PARTS_PER_SECOND):
         for index, link in enumerate(links):
@@ -55,6 +55,7 @@ def fill(stage, records):
     while stage.watch.look()["census"]["boardRecords"] < accepted * CHANGES and time.monotonic() < deadline:
         time.sleep(0.1)  # they are on their way to the board's file
     stage.figures["records of the board"] = stage.watch.last["census"]["boardRecords"]
+    return accepted * CHANGES
 
 
 def changes(writer, part):
