@@ -5,7 +5,7 @@ import time
 from context import check, outcomes
 from http_checks import need
 from relay_client import PATIENCE, Identity, encode_direct, frame
-from steps import until_refused
+from steps import given_at_most, until_refused
 
 # Twice the time: for what of it the relay did not handle what had come, a rate allows as much more (DL12).
 FORGIVEN = 2
@@ -60,7 +60,7 @@ def packet_rate(ctx):
         flow = publisher.request("joinTopic", channel=channel, topic=topic)["flow"]
         publisher.packets(flow, [b""] * count)
         last = publisher.request("leaveTopic", channel=channel, topic=topic)["last"]
-        need(most <= last <= most * (1 + time.monotonic() - begin) + 1, f"{last} of {count} passed")
+        need(most <= last <= given_at_most(most, most, begin), f"{last} of {count} passed")
         subscriber.wait_for("flowClosed", lambda e, flow=flow: e["flow"] == flow)
         need(subscriber.flow(flow).received.total() + subscriber.flow(flow).lost.total() == last, "another count came")
         if last < count:
