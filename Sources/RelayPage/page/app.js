@@ -1,7 +1,7 @@
 // The whiteboard page: puts its parts together, and tells the document how things are.
 import {Canvas} from './canvas.js'
 import {Dock} from './dock.js'
-import {arrive, claimDevice, isKnownTab, isOutdated, keep, linkTo, open, ownUser, readAddress, subjectOf} from './identity.js'
+import {arrive, claimDevice, isKnownTab, isOutdated, keep, leaveDevice, linkTo, open, ownUser, readAddress, subjectOf} from './identity.js'
 import {loadKinds} from './kinds/index.js'
 import {Live} from './live.js'
 import {titleOf} from './names.js'
@@ -424,7 +424,7 @@ addEventListener('pagehide', ({persisted}) => {
   tools.writing?.finish()
   tools.finish(Infinity)
   remember()
-  if (!persisted) session.client.close()
+  if (!persisted) session.client.close(), leaveDevice()
 })
 document.addEventListener('visibilitychange', () => document.hidden && remember())
 addEventListener('beforeunload', event => (session.client.unsent.unkept > 0 || tools.writing?.isTooLong) && event.preventDefault())
