@@ -55,7 +55,7 @@ def printed(stage):
 LOADED = """
   const [read] = performance.getEntriesByName('whiteboard-read')
   const entries = performance.getEntriesByType('resource').filter(({startTime}) => arguments[0] || startTime < read.startTime)
-  return entries.map(({name}) => new URL(name).pathname)
+  return entries.map(({name}) => new URL(name).pathname.replace(/^[/]~[^/]*/, ''))
 """
 
 
@@ -80,6 +80,17 @@ def weight(stage):
         connection.close()
     total = sum(sizes.values())
     assert total <= TOTAL_BYTES_MAX, f"{total} bytes: {sizes}"
+
+
+@check("[HT6] a page that is loaded again asks the relay for the page alone")
+def again(stage):
+    page = stage.page(stage.relay(), "Ada")
+    until(lambda: "/page/svg-document.js" in page.ask(LOADED, True), "what comes late is there", 10)
+    page.cutter.asked.clear()
+    page.reload()
+    page.wait("connected")
+    until(lambda: page.state()[1] is not None, "the board is read")
+    assert sorted(set(page.cutter.asked)) == ["/", "/ws"], page.cutter.asked
 
 
 @contextlib.contextmanager

@@ -27,7 +27,7 @@ const style = {color: '1B1B1B', width: 350, paper: 'FFE680'}
 
 /** The style of what comes late. */
 const restOfLooks = once(() => new Promise((resolve, reject) => document.head.append(make('link', {
-  rel: 'stylesheet', href: '/page/late.css', onload: resolve, onerror: () => reject(new Error('no style')),
+  rel: 'stylesheet', href: new URL('late.css', import.meta.url), onload: resolve, onerror: () => reject(new Error('no style')),
 }))))
 /** What the first drawing does without. It comes behind it, so that it is there without a relay, or when it is wanted before. */
 const withWords = load => async () => (await Promise.all([load(), restOfWords(), restOfLooks()]))[0]
