@@ -150,9 +150,9 @@ package struct Gateway: Sendable {
         switch site.routes[request.target.path] {
         case nil: return .respond(finish(HTTPResponse(HTTPRefusal.notFound), to: request, wallMilliseconds))
         case .file(let file):
-            var response = HTTPResponse(.ok, mediaType: file.mediaType, body: file.bytes, caching: .revalidated, entityTag: file.entityTag)
+            var response = HTTPResponse(.ok, mediaType: file.mediaType, body: file.bytes, caching: file.caching, entityTag: file.entityTag)
             if file.entityTag.isNamed(by: request.values("if-none-match")) {
-                response = HTTPResponse(.notModified, caching: .revalidated, entityTag: file.entityTag)
+                response = HTTPResponse(.notModified, caching: file.caching, entityTag: file.entityTag)
             }
             if file.isForAll { response.fields.append(HTTPResponse.forAllOrigins) }
             return .respond(finish(response, to: request, wallMilliseconds))

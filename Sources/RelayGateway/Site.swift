@@ -9,14 +9,41 @@ package struct EmbeddedFile: Equatable, Sendable {
     package let entityTag: EntityTag
     /// Whether pages of other origins may load it, too. [HT6]
     package let isForAll: Bool
+    package let caching: HTTPResponse.Caching
 
     /// - Parameter entityTag: drawn from the bytes if it is not known.
-    package init(path: String, mediaType: String, bytes: [UInt8], isForAll: Bool = false, entityTag: EntityTag? = nil) {
+    package init(
+        path: String, mediaType: String, bytes: [UInt8], isForAll: Bool = false, caching: HTTPResponse.Caching = .revalidated,
+        entityTag: EntityTag? = nil
+    ) {
         self.isForAll = isForAll
+        self.caching = caching
         self.path = path
         self.mediaType = mediaType
         self.bytes = bytes
-        self.entityTag = entityTag ?? EntityTag(Base64URL.encode(Array(SHA256.hash(bytes).prefix(16))))
+        self.entityTag = entityTag ?? EntityTag(Self.digest(bytes))
+    }
+
+    private static func digest(_ bytes: [UInt8]) -> String { Base64URL.encode(Array(SHA256.hash(bytes).prefix(16))) }
+
+    /// The same files, and once more, under a tag of them all, what pages load: the pages name it there. [HT6]
+    package static func withLasting(_ files: [EmbeddedFile]) -> [EmbeddedFile] {
+        let pages = files.filter { $0.mediaType.hasPrefix("text/html") }
+        let loaded = files.filter { !$0.mediaType.hasPrefix("text/html") }
+        let folder = "/~" + digest(loaded.flatMap { Array("\($0.path) \($0.entityTag.text)\n".utf8) })
+        let paths = Set(loaded.map(\.path))
+        let naming = pages.map { page in
+            // An address stands between quotation marks.
+            let words = String(decoding: page.bytes, as: UTF8.self).split(separator: "\"", omittingEmptySubsequences: false)
+            let text = words.map { paths.contains(String($0)) ? folder + $0 : String($0) }.joined(separator: "\"")
+            return EmbeddedFile(path: page.path, mediaType: page.mediaType, bytes: Array(text.utf8), isForAll: page.isForAll)
+        }
+        let lasting = loaded.map {
+            EmbeddedFile(
+                path: folder + $0.path, mediaType: $0.mediaType, bytes: $0.bytes, isForAll: $0.isForAll, caching: .lasting,
+                entityTag: $0.entityTag)
+        }
+        return naming + loaded + lasting
     }
 }
 

@@ -1,6 +1,6 @@
 internal import CResources
 
-/// The whiteboard, the status page and the client in JavaScript, as files of the program. Each is served exactly as it is written.
+/// The whiteboard, the status page and the client in JavaScript, as files of the program, exactly as they are written.
 package enum Page {
     /// One of them.
     package struct File: Sendable {

@@ -172,12 +172,12 @@ class WebKit(Browser):
         return until(lambda: next(iter(set(self.driver.window_handles) - known), None), "a window opens")
 
     def load(self, cutter, load):
-        cutter.hold(b"GET /page/")
+        cutter.hold(b"/page/")
         try:
             self.leave(load)
             self.driver.execute_script(NOTE_CONSOLE)
         finally:
-            cutter.release(b"GET /page/")
+            cutter.release(b"/page/")
 
     def go(self, driver, address):
         self.leave(lambda: driver.get(address))

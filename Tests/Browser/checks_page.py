@@ -55,7 +55,7 @@ def printed(stage):
 LOADED = """
   const [read] = performance.getEntriesByName('whiteboard-read')
   const entries = performance.getEntriesByType('resource').filter(({startTime}) => arguments[0] || startTime < read.startTime)
-  return entries.map(({name}) => new URL(name).pathname)
+  return entries.map(({name}) => new URL(name).pathname.replace(/^[/]~[^/]*/, ''))
 """
 
 
@@ -80,6 +80,19 @@ def weight(stage):
         connection.close()
     total = sum(sizes.values())
     assert total <= TOTAL_BYTES_MAX, f"{total} bytes: {sizes}"
+
+
+@check("[HT6] a page that is loaded again asks the relay for no module that it has")
+def again(stage):
+    page = stage.page(stage.relay(), "Ada")
+    kept = set(page.ask(LOADED, False)) - {"/ws"}
+    page.cutter.asked.clear()
+    page.reload()
+    page.wait("connected")
+    until(lambda: page.state()[1] is not None, "the board is read")
+    asked = {re.sub("^/~[^/]*", "", path) for path in page.cutter.asked}
+    # Of a page that is reloaded WebKit asks for its own script and style.
+    assert {"/", "/ws"} <= asked and len(kept) > 50 and kept & asked <= {"/page/app.js", "/page/board.css"}, kept & asked
 
 
 @contextlib.contextmanager

@@ -105,12 +105,12 @@ def comes_later(stage):
     relay = stage.relay()
     stage.breaks_links = True
     ada = stage.visitor(relay, "Ada", size=(320, 640))
-    ada.cutter.hold(b"GET /page/edit-bar.js")
+    ada.cutter.hold(b"/page/edit-bar.js")
     ada.open()
     ada.cutter.cut()
     ada.wait(link=lambda link: link != "connected")
     assert ada.ask("return document.getElementById('edit-bar') === null"), "it was there before"
-    ada.cutter.release(b"GET /page/edit-bar.js")
+    ada.cutter.release(b"/page/edit-bar.js")
     ada.cutter.mend()
     ada.wait("connected", seconds=30)
     until(lambda: ada.ask("return document.getElementById('edit-bar') !== null"), "the bar comes with the link", 20)

@@ -5,6 +5,7 @@ link breaks. This passes bytes over loopback, and every page has one of its own:
 so the pages of a check share no storage.
 """
 
+import re
 import socket
 import threading
 
@@ -24,6 +25,8 @@ class Cutter:
         self.flowing = threading.Event()
         self.flowing.set()
         self.held = {}
+        # Paths that the page has asked for.
+        self.asked = []
         self.mend()
 
     def cut(self):
@@ -102,6 +105,8 @@ class Cutter:
     def _pass(self, pair, source, sink, is_request):
         try:
             while data := source.recv(65536):
+                if is_request:
+                    self.asked += re.findall(r"^GET (\S+) HTTP", data.decode("latin-1"), re.MULTILINE)
                 self.flowing.wait()
                 for request, released in list(self.held.items()) if is_request else ():
                     if request in data:

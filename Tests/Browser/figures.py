@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How quick the whiteboard page is in Chromium: how long who comes late waits for a board, and what a frame costs while ten draw.
 
-    python3 Tests/Browser/figures.py --binary PATH [--only join|hands|frames] [--strokes 2000] [--joins 7]
+    python3 Tests/Browser/figures.py --binary PATH [--only join|hands|frames] [--strokes 2000] [--joins 7] [--cold]
                                      [--seconds 15] [--rate 60] [--points 1] [--slowdown 6] [--runs 5]
 
 One JSON line each on stdout. These are figures of one machine, for a note, and no test: nothing is judged here.
@@ -62,14 +62,17 @@ def spread(values):
             "p99": round(values[int(len(values) * 0.99)], 2), "max": round(values[-1], 2)}
 
 
-def join(stage, strokes, joins):
-    """From the beginning of the navigation until the last of so many strokes was shown; ms."""
+def join(stage, strokes, joins, is_cold):
+    """From the beginning of the navigation, the page's own load with it, until the last of so many strokes was shown; ms. The browser
+    has been here before and kept the page's modules, or, if it `is_cold`, keeps nothing."""
     relay = stage.relay("--message-rate", "5000")
     relay.draw_many("lesson", strokes)
     times = []
     for number in range(joins):
         if number == 0:
             page = watched(stage, relay, "Ada")
+            page.driver.execute_cdp_cmd("Network.enable", {})
+            page.driver.execute_cdp_cmd("Network.setCacheDisabled", {"cacheDisabled": is_cold})
         else:
             page.reload()
         page.wait("connected")
@@ -78,7 +81,8 @@ def join(stage, strokes, joins):
         # The first load waits for a name, which a person gives.
         if number > 0:
             times.append(after)
-    return {"figure": "join-to-drawn", "strokes": strokes, "joins": len(times), "ms": spread(times)}
+    return {"figure": "join-to-drawn", "isCold": is_cold, "strokes": strokes, "joins": len(times), "load": os.getloadavg()[0],
+            "ms": spread(times)}
 
 
 # Takes the paper along by 8 px a frame, and then goes over the board with the eraser; ms of each frame, and of each move of the hand.
@@ -212,6 +216,7 @@ def main():
     parser.add_argument("--binary", help="boardrelay; a build of this tree if not given")
     parser.add_argument("--strokes", type=int, default=2000)
     parser.add_argument("--joins", type=int, default=7)
+    parser.add_argument("--cold", action="store_true", help="the browser that joins has kept nothing of the page")
     parser.add_argument("--seconds", type=float, default=15)
     parser.add_argument("--rate", type=int, default=60, help="packets a second of each who draws")
     parser.add_argument("--points", type=int, default=1, help="points in each packet")
@@ -229,7 +234,8 @@ def main():
     browsers = stage.Browsers(screen)
     machine = {"cores": os.cpu_count(), "machine": platform.machine(), "system": platform.platform()}
     try:
-        figures = {"join": lambda place: join(place, options.strokes, options.joins), "hands": lambda place: hands(place, options.strokes),
+        figures = {"join": lambda place: join(place, options.strokes, options.joins, options.cold),
+                   "hands": lambda place: hands(place, options.strokes),
                    "frames": lambda place: frames(place, options.seconds, options.rate, options.points, options.slowdown)}
         for measure in [figure for name, figure in figures.items() if options.only in (None, name) for _ in range(options.runs)]:
             place = stage.Stage(binary, browsers, ["chromium"], None)

@@ -55,13 +55,14 @@ async function settled(...claims) {
 function browser(devices) {
   const storage = new MemoryStorage()
   storage.setItem('whiteboard.devices', JSON.stringify(devices))
-  globalThis.BroadcastChannel = new Tabs().Channel
+  const tabs = new Tabs()
+  globalThis.BroadcastChannel = tabs.Channel
   const session = device => {
     const kept = new MemoryStorage()
     if (device) kept.setItem('whiteboard.device', device)
     return kept
   }
-  return {storage, session}
+  return {storage, session, tabs}
 }
 
 const [here, there] = ['a'.repeat(32), 'b'.repeat(32)]
@@ -99,6 +100,41 @@ test('[SE8] a tab that comes back is its own device; one whose device another ha
     storage.setItem('boardrelay.outbox.relay.me.c', '{}')
     const [sender] = await settled((await tab(storage, session())).claimDevice('me'))
     assert.equal(sender, 'c', 'what a tab has not sent the next one sends')
+  } finally {
+    mock.timers.reset()
+  }
+})
+
+test('[SE8] a tab that is loaded again is its device without asking, unless another tab became it meanwhile', async () => {
+  const {storage, session, tabs} = browser(['a', 'b'])
+  const own = session('a')
+  /** A tab that wants a device: which, and how to end the tab. */
+  const opened = async session => {
+    const page = await tab(storage, session)
+    const device = page.claimDevice('me')
+    const channel = [...tabs.open].at(-1)
+    return {device, end: () => (page.leaveDevice(), tabs.open.delete(channel))}
+  }
+  /** What comes without a turn of the clock. */
+  const atOnce = promise => Promise.race([promise, new Promise(resolve => setImmediate(resolve, 'it waits'))])
+  mock.timers.enable({apis: ['setTimeout']})
+  try {
+    const first = await opened(own)
+    await settled(first.device)
+    first.end()
+    const asking = await opened(session())
+    const again = await opened(own)
+    assert.equal(await atOnce(again.device), 'a')
+    assert.deepEqual(await settled(asking.device), ['b'], 'one that asks for it at that moment is told')
+    const copy = await opened(session('a'))
+    assert.equal(await atOnce(copy.device), 'it waits', 'a copy of a tab asks')
+    assert.notEqual((await settled(copy.device))[0], 'a')
+    again.end()
+    const other = await opened(session())
+    assert.deepEqual(await settled(other.device), ['a'])
+    const late = await opened(own)
+    assert.equal(await atOnce(late.device), 'it waits', 'its device is another tab by now')
+    assert.notEqual((await settled(late.device))[0], 'a')
   } finally {
     mock.timers.reset()
   }
@@ -199,6 +235,7 @@ test('who leaves a device leaves no key, secret, name, device or unsent stroke; 
   const other = await tab(storage)
   globalThis.window = {localStorage: storage, sessionStorage: own}
   forgetAll()
+  page.leaveDevice()
   assert.deepEqual([[...storage.items.keys()].sort(), own.items.size], [['elsewhere', 'whiteboard.fingers'], 0])
   assert.ok(other.isOutdated(user), 'other tabs are told')
   assert.notEqual(other.ownUser(), user)

@@ -96,6 +96,33 @@ import Testing
         #expect(tag("a") == tag("a") && tag("a") != tag("b") && tag("a").utf8.count == 24)
     }
 
+    @Test("[HT6] what a page loads it names by an address that changes with it, and a browser keeps what stands there")
+    func lasting() throws {
+        func files(_ script: String) -> [EmbeddedFile] {
+            EmbeddedFile.withLasting([
+                EmbeddedFile(
+                    path: "/", mediaType: "text/html; charset=utf-8",
+                    bytes: Array(#"<script src="/page/a.js"></script><a href="/status">/page/a.js</a>"#.utf8)),
+                EmbeddedFile(path: "/page/a.js", mediaType: "text/javascript; charset=utf-8", bytes: Array(script.utf8), isForAll: true),
+            ])
+        }
+        let all = files("one"), connection = Connection(Connection.site(files: all))
+        let page = try #require(connection.answer(Connection.get("/")))
+        let named = try #require(String(decoding: page.body, as: UTF8.self).wholeMatch(
+            of: #/<script src="(/~[\w-]{22}/page/a\.js)"></script><a href="/status">/page/a\.js</a>/#)).1
+        let lasting = try #require(connection.answer(Connection.get(String(named))))
+        let plain = try #require(connection.answer(Connection.get("/page/a.js")))
+        #expect(page.field("Cache-Control") == "no-cache" && plain.field("Cache-Control") == "no-cache")
+        #expect(lasting.field("Cache-Control") == "public, max-age=31536000, immutable")
+        #expect(lasting.body == plain.body && lasting.field("ETag") == plain.field("ETag"))
+        #expect(lasting.field("Access-Control-Allow-Origin") == "*")
+        // Of another relay's page nothing is mixed with this one's.
+        let other = files("two")
+        #expect(other.map(\.path).filter { $0.hasPrefix("/~") } != all.map(\.path).filter { $0.hasPrefix("/~") })
+        #expect(other[0].entityTag != all[0].entityTag && files("one") == all)
+        #expect(Connection(Connection.site(files: other)).answer(Connection.get(String(named)))?.status == .notFound)
+    }
+
     @Test("[HT1] a method that is not answered is told those that are, and an upgrade its version")
     func required() throws {
         let connection = Connection()

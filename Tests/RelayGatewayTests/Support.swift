@@ -72,9 +72,9 @@ final class Connection {
         path: "/", mediaType: "text/html; charset=utf-8", bytes: Array("<p>board</p>".utf8), entityTag: EntityTag("one"))
     static let script = EmbeddedFile(path: "/relay-client.js", mediaType: "text/javascript; charset=utf-8", bytes: Array("export {}".utf8))
 
-    static func site(links: [String] = ["http://192.168.1.5:7420/"]) -> Site {
+    static func site(files: [EmbeddedFile] = [page, script], links: [String] = ["http://192.168.1.5:7420/"]) -> Site {
         Site(
-            files: [page, script], dynamicPaths: ["/healthz"], webSocketPath: "/ws",
+            files: files, dynamicPaths: ["/healthz"], webSocketPath: "/ws",
             hosts: HostCheck(port: 7420, addresses: ["192.168.1.5", "fe80::1"], names: ["board.local"]), links: links)
     }
 

@@ -16,6 +16,8 @@ package struct HTTPResponse: Equatable, Sendable {
     package enum Caching: String, Equatable, Sendable {
         /// Kept, and asked about each time: a newer relay has another page.
         case revalidated = "no-cache"
+        /// Kept for good, without a question: a newer relay names it otherwise.
+        case lasting = "public, max-age=31536000, immutable"
         /// Not kept at all.
         case never = "no-store"
     }

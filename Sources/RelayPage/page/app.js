@@ -1,7 +1,7 @@
 // The whiteboard page: puts its parts together, and tells the document how things are.
 import {Canvas} from './canvas.js'
 import {Dock} from './dock.js'
-import {arrive, claimDevice, isKnownTab, isOutdated, keep, linkTo, open, ownUser, readAddress, subjectOf} from './identity.js'
+import {arrive, claimDevice, isKnownTab, isOutdated, keep, leaveDevice, linkTo, open, ownUser, readAddress, subjectOf} from './identity.js'
 import {loadKinds} from './kinds/index.js'
 import {Live} from './live.js'
 import {titleOf} from './names.js'
@@ -27,7 +27,7 @@ const style = {color: '1B1B1B', width: 350, paper: 'FFE680'}
 
 /** The style of what comes late. */
 const restOfLooks = once(() => new Promise((resolve, reject) => document.head.append(make('link', {
-  rel: 'stylesheet', href: '/page/late.css', onload: resolve, onerror: () => reject(new Error('no style')),
+  rel: 'stylesheet', href: new URL('late.css', import.meta.url), onload: resolve, onerror: () => reject(new Error('no style')),
 }))))
 /** What the first drawing does without. It comes behind it, so that it is there without a relay, or when it is wanted before. */
 const withWords = load => async () => (await Promise.all([load(), restOfWords(), restOfLooks()]))[0]
@@ -424,7 +424,7 @@ addEventListener('pagehide', ({persisted}) => {
   tools.writing?.finish()
   tools.finish(Infinity)
   remember()
-  if (!persisted) session.client.close()
+  if (!persisted) session.client.close(), leaveDevice()
 })
 document.addEventListener('visibilitychange', () => document.hidden && remember())
 addEventListener('beforeunload', event => (session.client.unsent.unkept > 0 || tools.writing?.isTooLong) && event.preventDefault())

@@ -123,6 +123,9 @@ export function adoptPerson({user, device, relay}, credential) {
 // MARK: The device
 
 const readPool = () => read(local, 'whiteboard.devices') ?? []
+/** Devices whose tabs have ended, and which no tab has become since. */
+const readLeft = () => read(local, 'whiteboard.left') ?? []
+const keepLeft = devices => write(local, 'whiteboard.left', devices.slice(-50))
 
 /** Devices in the order of trying: this tab's, devices with unsent strokes, the rest. */
 export const candidates = (pool, own, hasUnsent) => [...new Set([own, ...pool.filter(hasUnsent), ...pool])].filter(Boolean)
@@ -151,7 +154,11 @@ function settle(device) {
   mine = {device, claim: 0}
   keep(tab, 'whiteboard.device', device)
   write(local, 'whiteboard.devices', [...new Set([...readPool(), device])].slice(-50))
+  keepLeft(readLeft().filter(other => other !== device))
 }
+
+/** This tab ends: loaded again, it need not ask whether another is its device. */
+export const leaveDevice = () => isKnownTab() && keepLeft([...readLeft(), mine.device])
 
 /** Whether this tab is loaded again. */
 export const isKnownTab = () => tab.getItem('whiteboard.device') !== null
@@ -170,6 +177,11 @@ export async function claimDevice(user, lost) {
   // Asleep as this one was, others may be the rest of the pool.
   if (lost) mine = {device: draw()}
   if (!hearTabs()) pool.forEach(device => device === kept || taken.add(device))
+  if (!lost && readLeft().includes(kept)) {
+    mine = {device: kept, claim: 0}
+    // One that asks at this moment is told.
+    tabs?.postMessage(mine)
+  }
   while (!mine || taken.has(mine.device)) {
     const device = candidates(pool, kept, hasUnsent).find(device => !taken.has(device))
     mine = {device: device ?? draw(), claim: Math.random()}

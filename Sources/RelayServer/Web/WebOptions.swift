@@ -81,7 +81,6 @@ struct WebSite: Sendable {
         return site
     }
 
-    private static let files = Page.files.map {
-        EmbeddedFile(path: $0.path, mediaType: $0.mediaType, bytes: $0.bytes, isForAll: $0.isForAll)
-    }
+    private static let files = EmbeddedFile.withLasting(
+        Page.files.map { EmbeddedFile(path: $0.path, mediaType: $0.mediaType, bytes: $0.bytes, isForAll: $0.isForAll) })
 }

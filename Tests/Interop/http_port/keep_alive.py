@@ -5,7 +5,7 @@ import re
 import time
 
 from links import open_websocket
-from http_port.site import LARGE, PATIENCE, PIPELINED_BYTES, REQUESTS, SCRIPT, check, need
+from http_port.site import LARGE, LASTING, PATIENCE, PIPELINED_BYTES, REQUESTS, REVALIDATED, SCRIPT, check, need
 
 # Paths that a module imports.
 IMPORTED = re.compile(r"""^\s*(?:import|export)\b[^'"()]*['"](\.{0,2}/[^'"]+)['"]""", flags=re.M)
@@ -81,6 +81,7 @@ KINDS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf
 def page(site):
     first = site.get("/")
     need(first.status == 200 and first.fields["content-type"] == "text/html; charset=utf-8", f"{first}")
+    need(first.fields["cache-control"] == REVALIDATED, f"{first.fields}")
     text = first.body.decode()
     need(not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=", text), "a script or style stands in the page itself")
     seen, todo = set(), [posixpath.join("/", name) for name in re.findall(r'<(?:script|link)[^>]*\b(?:src|href)="([^"]+)"', text)]
@@ -91,7 +92,11 @@ def page(site):
         seen.add(path)
         got = site.get(path)
         need(got.status == 200 and got.fields["content-type"] == KINDS[posixpath.splitext(path)[1]], f"{path}: {got}")
+        need(got.fields["cache-control"] == LASTING, f"{path}: {got.fields}")
         need(site.get(path, If_None_Match=got.fields["etag"]).status == 304, f"{path} is not the same twice")
+        plain = site.get(re.sub("^/~[^/]*", "", path))
+        need(plain.body == got.body and plain.fields["cache-control"] == REVALIDATED, f"{path}: {plain.fields}")
+        need(site.get(path[:2] + "-" + path[2:]).status == 404, f"{path}: another tag")
         names = IMPORTED.findall(got.body.decode()) if path.endswith(".js") else []
         todo += [posixpath.normpath(posixpath.join(posixpath.dirname(path), name)) for name in names]
     need(len(seen) > 2, f"it names {seen} only")

@@ -8,6 +8,8 @@ PATIENCE = 300.0  # ends a run that hangs, and judges nothing
 READING_SECONDS = 30
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
 SCRIPT = "/relay-client.js"
+# Of a file: asked about each time, or kept for good.
+CACHINGS = REVALIDATED, LASTING = "no-cache", "public, max-age=31536000, immutable"
 # The largest file that is served.
 LARGE = "/client/client.js"
 HEAD_BYTES, FIELDS, HEAD_SECONDS, REQUESTS, PIPELINED_BYTES = 8_192, 64, 10, 100, 8_192
@@ -118,8 +120,8 @@ class Connection:
         if status not in (101, 304):
             need(fields.get("content-length", "").isdigit(), f"no Content-Length in {head!r}")
             length = 0 if method == "HEAD" else int(fields["content-length"])
-        caching = None if status == 101 else "no-cache" if status in (200, 304) and "etag" in fields else "no-store"
-        need(fields.get("cache-control") == caching, f"HT6: Cache-Control {fields.get('cache-control')} in {head!r}")
+        cachings = (None,) if status == 101 else CACHINGS if status in (200, 304) and "etag" in fields else ("no-store",)
+        need(fields.get("cache-control") in cachings, f"HT6: Cache-Control {fields.get('cache-control')} in {head!r}")
         parts, missing = [body[:length]], length - len(body)
         while missing > 0:
             part = self.sock.recv(min(size, missing))

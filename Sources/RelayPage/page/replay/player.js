@@ -25,7 +25,7 @@ export function clockText(ms) {
 
 /** Lines of a page that this browser has once. */
 function styled() {
-  const href = '/page/replay/replay.css'
+  const {href} = new URL('replay.css', import.meta.url)
   const found = document.querySelector(`link[href="${href}"]`)
   if (found) return found.loaded
   const link = make('link', {rel: 'stylesheet', href})
