@@ -48,7 +48,7 @@ struct CatchUp {
     private var parts: (offset: UInt64, count: UInt16) = (0, 0)
     /// Authors that it was told, and by which handles.
     private var authors = [Name: UInt32]()
-    private var handlesTold: Set<UInt32> = []
+    private(set) var handlesTold: Set<UInt32> = []
     /// Above this number they are told again with the next block: a board may have thousands.
     private static let authorsKept = 64
     /// Packets that were accepted meanwhile and are not for it. [HI5]
@@ -241,6 +241,9 @@ struct CatchUps {
         unsafeAddress { UnsafePointer(catchUps.address(index)) }
         unsafeMutableAddress { catchUps.address(index) }
     }
+
+    /// All slots, those that are vacant too.
+    var indices: some Sequence<CatchUp.Index> { catchUps.indices }
 
     mutating func insert(_ catchUp: CatchUp) -> CatchUp.Index { catchUps.insert(catchUp) }
 

@@ -163,7 +163,7 @@ extension Hub {
     @discardableResult
     private mutating func name(_ user: Name, _ handle: UInt32?, _ catchUp: CatchUp.Index, _ connection: Connection.Index) -> UInt32 {
         if let told = catchUps[catchUp].knows(user, as: handle) { return told }
-        let handle = handle ?? people.sessions(of: user).first.map { [sessions] in sessions[$0].handle } ?? ordinals.handle()
+        let handle = handle ?? people.sessions(of: user).first.map { [sessions] in sessions[$0].handle } ?? newHandle()
         catchUps[catchUp].named(user, handle)
         sendName(user, handle, to: connection)
         return handle
