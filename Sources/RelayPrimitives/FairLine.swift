@@ -69,6 +69,15 @@ package struct FairLine<Key: Hashable, Element> {
         ends[key] = line
     }
 
+    /// One that had its turn and could not use it: it is the first of its key again.
+    package mutating func putBack(_ element: Element, of key: Key) {
+        guard let line = ends[key], line.first >= 0 else { return append(element, of: key) }
+        let place = take(element)
+        count += 1
+        places[Int(place)].next = line.first
+        ends[key] = Ends(first: place, last: line.last)
+    }
+
     package mutating func next() -> Element? { next { _ in true } }
 
     /// - Parameter mayGo: whether a key is served now: one that is not keeps its order.

@@ -164,8 +164,8 @@ package final class HubDriver {
         var rest = bytes
         while rest > 0, isOpen(id) {
             var bytes = gather(id, limit: rest)
-            // It may have to be read first, or have to wait for others.
-            if bytes.isEmpty, readFiles() || goesOn() { bytes = gather(id, limit: rest) }
+            // It may have to wait for others, and to be read then.
+            for _ in 0..<2 where bytes.isEmpty && (readFiles() || goesOn()) { bytes = gather(id, limit: rest) }
             guard !bytes.isEmpty else { break }
             links[Int(id.index)].reader.append(bytes)
             _ = hub.wrote(id, bytes: bytes.count, at: now)
@@ -182,7 +182,7 @@ package final class HubDriver {
         var taken: [UInt8] = []
         while taken.count < limit, isOpen(id) {
             var bytes = gather(id, limit: limit - taken.count)
-            if bytes.isEmpty, readFiles() || goesOn() { bytes = gather(id, limit: limit - taken.count) }
+            for _ in 0..<2 where bytes.isEmpty && (readFiles() || goesOn()) { bytes = gather(id, limit: limit - taken.count) }
             guard !bytes.isEmpty else { break }
             taken += bytes
             _ = hub.wrote(id, bytes: bytes.count, at: now)

@@ -101,9 +101,10 @@ import Testing
         return readers
     }
 
-    private func crowded() -> HubDriver {
-        let driver = HubDriver.patient { $0.boardBlocksBytesMax = 64 * 1024 }, writer = TestClient(driver, "writer")
-        for key in 0..<200 { writer.retain("board-0", "key-\(key)", [1]) }
+    /// - Parameter bytesMax: of blocks. The least has room for 12 of one address.
+    private func crowded(bytesMax: Int = 64 * 1024, keys: Int = 200) -> HubDriver {
+        let driver = HubDriver.patient { $0.boardBlocksBytesMax = bytesMax }, writer = TestClient(driver, "writer")
+        for key in 0..<keys { writer.retain("board-0", "key-\(key)", [1]) }
         _ = writer.frames()
         driver.holdsFiles = true
         return driver
@@ -170,6 +171,100 @@ import Testing
             driver.advance(.milliseconds(100))
         }
         #expect(isDone && parts == Array(1...20), "\(isDone) \(parts)")
+    }
+
+    // MARK: - The line
+
+    private let street = AddressKey.ipv4(0xC0A8_0209)
+
+    private func readers(_ driver: HubDriver, _ count: Int, _ name: String, from address: AddressKey) -> [TestClient] {
+        (0..<count).map { TestClient(driver, "\(name)-\($0)", from: address) }
+    }
+
+    /// The disk answers, and there is a turn as of a shell whose sockets take everything, but one.
+    ///
+    /// - Returns: of the readers, those that have all of the board now.
+    private func turn(_ driver: HubDriver, _ readers: [TestClient], blocked: TestClient? = nil) -> [TestClient] {
+        driver.readFiles(now: true)
+        driver.nextTurn { if $0 != blocked?.id { _ = driver.flush($0) } }
+        return readers.filter { driver.received($0.id, all: false).contains { $0.type == FrameType.caughtUp.rawValue } }
+    }
+
+    @Test(
+        "[HI2] who waits for a block is passed by nobody who comes later, of whatever address",
+        arguments: [(12, 0), (20, 20)])
+    func inLine(ofSchool: Int, ofStreet: Int) {
+        let driver = crowded()
+        let others = readers(driver, ofSchool, "other", from: school) + readers(driver, ofStreet, "passer", from: street)
+        let last = TestClient(driver, "last", from: ofStreet == 0 ? school : home)
+        driver.offers = false
+        for reader in others + [last] { ask(reader, 0) }
+        var turns = 0, isGiven = false
+        while !isGiven, turns < 50 {
+            turns += 1
+            for reader in turn(driver, others) { ask(reader, 0) }
+            isGiven = driver.received(last.id, all: false).contains { $0.type == FrameType.deliver.rawValue }
+        }
+        #expect(isGiven && turns <= 6, "\(isGiven) after \(turns) turns")
+    }
+
+    @Test("[HI2] who takes nothing when its turn comes keeps nobody waiting, and comes first once it takes something")
+    func aside() {
+        let driver = crowded(keys: 10), first = readers(driver, 12, "first", from: school)
+        let late = TestClient(driver, "late", from: school), others = readers(driver, 100, "other", from: school)
+        driver.offers = false
+        for reader in first + [late] + others { ask(reader, 0) }
+        #expect(turn(driver, first).isEmpty && driver.reads.count == 12)
+        var done: [TestClient] = []
+        for _ in 0..<3 { done += turn(driver, first + others, blocked: late) }
+        #expect(done.count >= 24, "\(done.count) went on beside it")
+        // Its socket takes bytes again, when there is no room.
+        for _ in 0..<2 { driver.nextTurn { if $0 != late.id { _ = driver.flush($0) } } }
+        #expect(driver.reads.count == 12)
+        _ = driver.flush(late.id)
+        #expect(driver.reads.count == 12)
+        #expect(turn(driver, [late]).isEmpty)
+        #expect(turn(driver, [late]).count == 1)
+    }
+
+    @Test("[HI2] behind 64 reads, two addresses take turns, however many of one are in line, and all are served")
+    func rounds() {
+        let driver = driver(boards: 1), first = readers(driver, 64, "first", from: street)
+        let many = readers(driver, 150, "many", from: school), few = readers(driver, 40, "few", from: home)
+        driver.offers = false
+        for reader in first + many + few { ask(reader, 0) }
+        #expect(turn(driver, first).isEmpty && driver.reads.count == 64)
+        var done: [TestClient] = [], manyBesideFew = 0
+        for _ in 0..<12 {
+            done += turn(driver, many + few)
+            if done.count(where: { $0.user.hasPrefix("few") }) < 40 { manyBesideFew = done.count { $0.user.hasPrefix("many") } }
+        }
+        #expect(done.count == 190 && manyBesideFew < 64, "\(done.count) are done; \(manyBesideFew) of the many before the last of the few")
+    }
+
+    @Test("[HI2] a block is charged until it has been read, even where nobody waits for it any more")
+    func abandoned() {
+        let driver = crowded(keys: 10)
+        for round in 0..<20 {
+            let reader = TestClient(driver, "reader-\(round)", from: school)
+            begin(reader, 0)
+            driver.cut(reader.id)
+        }
+        let held = driver.hub.census().blockMemoryBytes
+        #expect(driver.reads.count == 12 && held == 48 * 1024, "\(driver.reads.count) reads, \(held) bytes")
+        driver.readFiles(now: true)
+        #expect(driver.hub.census().blockMemoryBytes == 0)
+    }
+
+    @Test("[HI2] behind 64 reads, and with memory to spare, a reader that takes nothing keeps its block")
+    func kept() {
+        let driver = crowded(bytesMax: 16 * 1024 * 1024), reader = still(driver, 1)[0]
+        for client in readers(driver, 80, "other", from: home) { begin(client, 0) }
+        let held = driver.hub.census().blockMemoryBytes
+        driver.advance(.seconds(1))
+        #expect(driver.reads.count == 64 && driver.hub.census().blockMemoryBytes == held)
+        driver.holdsFiles = false
+        #expect(isDone(reader))
     }
 
     @Test("[HI2] authors by the hundred are named again rather than remembered for each reader")

@@ -39,6 +39,18 @@ struct FairLineTests {
         #expect((0..<3).map { _ in line.next() } == [1, 3, nil])
     }
 
+    @Test("One that is put back is the first of its key, whether others of its key are in line or not")
+    func putBack() {
+        var line = FairLine<Character, Int>()
+        for (key, element) in [("a", 1), ("a", 2), ("b", 3)] as [(Character, Int)] { line.append(element, of: key) }
+        #expect(line.next() == 1)
+        line.putBack(1, of: "a")
+        #expect((0..<3).map { _ in line.next() } == [3, 1, 2])
+        line.putBack(2, of: "a")
+        line.append(4, of: "a")
+        #expect((0..<3).map { _ in line.next() } == [2, 4, nil])
+    }
+
     @Test("Thousands that come and go keep their order")
     func long() {
         var line = FairLine<Int, Int>(), served: [Int] = []

@@ -22,6 +22,9 @@ struct MemoryAccount {
     /// Whether an address may make the relay hold so much more.
     func hasRoom(_ bytes: Int, for address: AddressKey) -> Bool { used + bytes <= max && leavesOthersTheirs(bytes, own: bytes, address) }
 
+    /// Whether there may be an address that has no room for so much more.
+    func isScarce(for bytes: Int) -> Bool { used + bytes > max - share }
+
     /// Whether something more may wait.
     ///
     /// - Parameters:

@@ -30,7 +30,7 @@ struct CatchUp {
 
     @Placed var membership: Membership.Index
     private(set) var state = State.between
-    /// What is charged for what it holds, to whom, and when it was last given something.
+    /// What is charged for what it holds, to whom, and when it last asked for a block, got one, or was given something.
     fileprivate var charge = 0
     fileprivate var payer = AddressKey.local
     fileprivate var movedAt = Instant(nanoseconds: 0)
@@ -48,7 +48,7 @@ struct CatchUp {
     private var parts: (offset: UInt64, count: UInt16) = (0, 0)
     /// Authors that it was told, and by which handles.
     private var authors = [Name: UInt32]()
-    private var handlesTold: Set<UInt32> = []
+    private(set) var handlesTold: Set<UInt32> = []
     /// Above this number they are told again with the next block: a board may have thousands.
     private static let authorsKept = 64
     /// Packets that were accepted meanwhile and are not for it. [HI5]
@@ -89,7 +89,7 @@ struct CatchUp {
 
     mutating func answered(_ block: BoardBlock) { state = .giving(block, next: 0) }
 
-    /// It takes nothing: what it has not been given is read again, authors are told again.
+    /// It takes nothing. What it has not been given is read again, and authors are told again.
     fileprivate mutating func letGo() {
         forgetAuthors()
         if case .giving = state { state = .between }
@@ -97,14 +97,11 @@ struct CatchUp {
 
     private mutating func forgetAuthors() { (authors, handlesTold) = ([:], []) }
 
-    /// Bytes of memory, besides packets that it lost.
-    ///
-    /// - Parameter blockBytes: room for one that is being read.
-    fileprivate func footprint(blockBytes: Int) -> Int {
+    /// Bytes of memory, besides packets that it lost, and a block that is being read.
+    fileprivate var footprint: Int {
         let named = authors.count * Footprint.namedAuthor
         return switch state {
-        case .between, .resting: named
-        case .reading: named + blockBytes
+        case .between, .resting, .reading: named
         case .giving(let block, _): named + block.memoryBytes
         }
     }
@@ -205,13 +202,17 @@ struct CatchUps {
     private var areWaiting: Set<Connection.Index> = []
     /// Reads of boards that have not been answered, by token.
     private var readings = [UInt64: Reading]()
-    /// Connections that wait until there are fewer, or more room, in rounds by address, each once.
-    private var readers = FairLine<AddressKey, ConnectionID>()
-    private var areReaders: Set<ConnectionID> = []
-    /// Some of them may have their turn.
+    /// Connections that wait until fewer reads are under way, or until there is more room, in rounds by address, each once.
+    private var line = FairLine<AddressKey, (connection: ConnectionID, address: AddressKey)>()
+    private var areInLine: Set<ConnectionID> = []
+    /// Whom the line has called in this turn, until they ask: so long a place and room are kept for them, and nobody else asks.
+    private var called = [ConnectionID: AddressKey]()
+    /// A place, or room, has come free since nobody more could be called.
     private var someMayRead = false
-    /// When it is looked who takes nothing, for those who wait.
+    /// Whether a deadline is set at which readers that take nothing let go of their blocks.
     var lookIsSet = false
+    /// Those that are charged for something.
+    private var charged: Set<CatchUp.Index> = []
     /// Blocks of boards, those being read included, and authors that readers were named.
     private(set) var memory: MemoryAccount
     /// What a block may take.
@@ -220,6 +221,8 @@ struct CatchUps {
     struct Reading {
         let catchUp: CatchUp.Index
         let connection: ConnectionID
+        /// Charged for a block until it is answered, whatever has become of the catching up.
+        fileprivate let payer: AddressKey
     }
 
     /// Reads under way: each takes its time of the journal's queue.
@@ -239,6 +242,9 @@ struct CatchUps {
         unsafeMutableAddress { catchUps.address(index) }
     }
 
+    /// All slots, those that are vacant too.
+    var indices: some Sequence<CatchUp.Index> { catchUps.indices }
+
     mutating func insert(_ catchUp: CatchUp) -> CatchUp.Index { catchUps.insert(catchUp) }
 
     mutating func remove(_ index: CatchUp.Index) {
@@ -248,12 +254,10 @@ struct CatchUps {
 
     // MARK: - Memory
 
-    /// What a catching up holds has changed.
-    ///
-    /// - Parameter now: it was given something.
+    /// A reader has asked for a block, got one, or was given something: what it holds has changed.
     mutating func recount(_ index: CatchUp.Index, at now: Instant) {
         self[index].movedAt = now
-        charge(self[index].footprint(blockBytes: blockBytes), index)
+        charge(self[index].footprint, index)
     }
 
     private mutating func charge(_ bytes: Int, _ index: CatchUp.Index) {
@@ -261,17 +265,20 @@ struct CatchUps {
         guard more != 0 else { return }
         memory.hold(more, self[index].payer)
         self[index].charge = bytes
+        if bytes == 0 { charged.remove(index) } else { charged.insert(index) }
         if more < 0 { someMayRead = true }
     }
 
-    /// While others wait: who takes nothing keeps nothing.
+    /// While others wait for room, who takes nothing keeps nothing.
     ///
-    /// - Returns: whether that is to be looked at again.
+    /// - Returns: whether to look again later.
     mutating func letGoOfStill(at now: Instant) -> Bool {
-        guard !readers.isEmpty else { return false }
-        for index in catchUps.indices where self[index].charge > 0 && now - self[index].movedAt >= Self.stillFor {
+        guard !line.isEmpty else { return false }
+        // They wait for places, or will be called: room would help nobody.
+        guard readings.count < Self.readingsMax, memory.isScarce(for: blockBytes) else { return true }
+        for index in charged where now - self[index].movedAt >= Self.stillFor {
             self[index].letGo()
-            charge(self[index].footprint(blockBytes: blockBytes), index)
+            charge(self[index].footprint, index)
         }
         return true
     }
@@ -286,23 +293,31 @@ struct CatchUps {
 
     mutating func gave(_ bytes: Int) { budget -= bytes }
 
-    /// A new turn.
+    /// A new turn. Whoever was called in the last one and has not asked steps aside.
     ///
     /// - Returns: those that waited for it.
     mutating func begin(bytes: Int) -> [Connection.Index] {
         budget = bytes
+        for connection in called.keys { endCall(of: connection) }
         defer { (waiting, areWaiting) = ([], []) }
         return waiting
     }
 
-    var someWait: Bool { !waiting.isEmpty || someMayRead && !readers.isEmpty }
+    var someWait: Bool { !waiting.isEmpty || !line.isEmpty && (someMayRead || !called.isEmpty) }
 
     // MARK: - Readings
 
-    /// - Returns: whether another read may be asked for; else the connection waits for one that is answered.
-    mutating func mayRead(for connection: ConnectionID, of address: AddressKey) -> Bool {
-        if readings.count < Self.readingsMax, memory.hasRoom(blockBytes, for: address) { return true }
-        if areReaders.insert(connection).inserted { readers.append(connection, of: address) }
+    /// - Parameter wasCalled: the line has called it since it last asked.
+    /// - Returns: whether another read may be asked for now. Else the connection stands in line: in front if it was called.
+    mutating func mayRead(for connection: ConnectionID, of address: AddressKey, wasCalled: Bool) -> Bool {
+        endCall(of: connection)
+        let isPossible = readings.count + called.count < Self.readingsMax && memory.hasRoom(blockBytes, for: address)
+        if isPossible, wasCalled || line.isEmpty && called.isEmpty { return true }
+        if areInLine.insert(connection).inserted {
+            if wasCalled { line.putBack((connection, address), of: address) } else { line.append((connection, address), of: address) }
+        }
+        // Those before it may wait for what it does not need.
+        if isPossible { someMayRead = true }
         return false
     }
 
@@ -310,7 +325,8 @@ struct CatchUps {
     mutating func ask(
         _ token: UInt64, for index: CatchUp.Index, on connection: ConnectionID, of address: AddressKey, at now: Instant
     ) -> UInt16 {
-        readings[token] = Reading(catchUp: index, connection: connection)
+        readings[token] = Reading(catchUp: index, connection: connection, payer: address)
+        memory.hold(blockBytes, address)
         defer { recount(index, at: now) }
         charge(0, index)
         self[index].payer = address
@@ -319,21 +335,34 @@ struct CatchUps {
 
     /// - Returns: for whom it was.
     mutating func answered(_ token: UInt64) -> Reading? {
+        guard let reading = readings.removeValue(forKey: token) else { return nil }
+        memory.hold(-blockBytes, reading.payer)
         someMayRead = true
-        return readings.removeValue(forKey: token)
+        return reading
     }
 
-    /// Who may ask now: as many as there are places for. One that does not ask leaves its place to others, the next time.
-    mutating func takeReaders() -> [ConnectionID] {
-        guard someMayRead else { return [] }
-        var taken: [ConnectionID] = []
-        while readings.count + taken.count < Self.readingsMax,
-            let next = readers.next({ [memory, blockBytes] in memory.hasRoom(blockBytes * (taken.count + 1), for: $0) })
-        {
-            taken.append(next)
+    // MARK: - The line
+
+    /// Calls the next of those in line, if there is a place and room for it.
+    mutating func callNext() -> ConnectionID? {
+        guard someMayRead else { return nil }
+        // Where there is no room for anybody, no address is looked at. Else five at most are passed over: each has nearly its quarter.
+        guard readings.count + called.count < Self.readingsMax, memory.used + blockBytes <= memory.max,
+            let next = line.next({ [memory, blockBytes] in memory.hasRoom(blockBytes, for: $0) })
+        else {
+            someMayRead = false
+            return nil
         }
-        areReaders.subtract(taken)
-        someMayRead = !taken.isEmpty
-        return taken
+        areInLine.remove(next.connection)
+        called[next.connection] = next.address
+        memory.hold(blockBytes, next.address)
+        return next.connection
+    }
+
+    /// A place and room are kept for it no longer.
+    mutating func endCall(of connection: ConnectionID) {
+        guard let address = called.removeValue(forKey: connection) else { return }
+        memory.hold(-blockBytes, address)
+        someMayRead = true
     }
 }

@@ -163,7 +163,7 @@ extension Hub {
     @discardableResult
     private mutating func name(_ user: Name, _ handle: UInt32?, _ catchUp: CatchUp.Index, _ connection: Connection.Index) -> UInt32 {
         if let told = catchUps[catchUp].knows(user, as: handle) { return told }
-        let handle = handle ?? people.sessions(of: user).first.map { [sessions] in sessions[$0].handle } ?? ordinals.handle()
+        let handle = handle ?? people.sessions(of: user).first.map { [sessions] in sessions[$0].handle } ?? newHandle()
         catchUps[catchUp].named(user, handle)
         sendName(user, handle, to: connection)
         return handle
@@ -177,7 +177,9 @@ extension Hub {
         guard !connections[connection].isReadingBoard,
             !connections[connection].catchUps.contains(where: { [catchUps] in catchUps[$0].hasBlock })
         else { return }
-        guard catchUps.mayRead(for: id, of: address) else { return lookAtReaders() }
+        let wasCalled = connections[connection].wasCalled
+        connections[connection].wasCalled = false
+        guard catchUps.mayRead(for: id, of: address, wasCalled: wasCalled) else { return lookAtReaders() }
         connections[connection].isReadingBoard = true
         let token = ordinals.read()
         let partsKnown = catchUps.ask(token, for: catchUp, on: id, of: address, at: now.instant)
@@ -188,7 +190,7 @@ extension Hub {
                     bytesMax: catchUps.blockBytes, freshThrough: catchUps[catchUp].freshThrough)))
     }
 
-    /// Some wait for room: who holds some and takes nothing gives it back.
+    /// Some wait: who holds a block and takes nothing may have to give it back.
     private mutating func lookAtReaders() {
         guard !catchUps.lookIsSet else { return }
         catchUps.lookIsSet = true
@@ -202,9 +204,17 @@ extension Hub {
         wakeWaitingReaders()
     }
 
-    /// Of those who wait to read a board as many as may.
+    /// Of those in line for a board as many as may ask now, before all others. Who does not ask in this turn may ask first later: that
+    /// takes no room from others meanwhile.
     mutating func wakeWaitingReaders() {
-        for id in catchUps.takeReaders() where isKnown(id) && connections[id.place].isOpen { outbox.wake(id.place) }
+        while let id = catchUps.callNext() {
+            guard isKnown(id), connections[id.place].isOpen, !connections[id.place].catchUps.isEmpty else {
+                catchUps.endCall(of: id)
+                continue
+            }
+            connections[id.place].wasCalled = true
+            outbox.wake(id.place)
+        }
     }
 
     /// A block has been read.

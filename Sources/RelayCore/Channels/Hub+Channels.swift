@@ -153,7 +153,7 @@ extension Hub {
         if let channel = channels[named: id] { return channel }
         try admitChannel(id.kind, of: session)
         let room = roomFor(id.channel)
-        var made = Channel(id: id, generation: ordinals.generation(), handle: ordinals.handle(), room: Placed(room))
+        var made = Channel(id: id, generation: ordinals.generation(), handle: newHandle(), room: Placed(room))
         made.epoch = Epoch(start: start, incarnation: ordinals.incarnation())
         made.lastUsed = now.instant
         if let session { made.address = sessions[session].address }

@@ -70,6 +70,8 @@ struct Connection {
 
     /// A read of a board for it is under way.
     var isReadingBoard = false
+    /// The line for blocks of boards has called it, and it has not asked since. [HI2]
+    var wasCalled = false
     /// What its session catches up with; the first is next. [HI2]
     var catchUps: [CatchUp.Index] = []
     /// What is answered when it has. [HI8]

@@ -54,7 +54,7 @@ struct People {
 extension Hub {
     /// A session, and a person if it is its first one.
     mutating func makeSession(of user: Name, device: UInt64, from address: AddressKey) -> Session.Index {
-        let session = sessions.insert(Session(user: user, handle: ordinals.handle()))
+        let session = sessions.insert(Session(user: user, handle: newHandle()))
         (sessions[session].device, sessions[session].address) = (device, address)
         sessions[session].person = people.add(session, of: user)
         recount(session)

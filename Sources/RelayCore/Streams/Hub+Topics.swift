@@ -46,7 +46,7 @@ extension Hub {
         let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         let user = sessions[session].user!
         var made = Flow(
-            handle: ordinals.handle(), channel: Placed(channel), topic: topic, session: Placed(session), meta: meta,
+            handle: newHandle(), channel: Placed(channel), topic: topic, session: Placed(session), meta: meta,
             entryBytes: Int32(entryBytes), payer: accounts.payer, rank: rank, lifetimeMilliseconds: lifetime)
         channels[channel].publisherBytes.hold(entryBytes, made.payer)
         made.bucket = bucket(.packets(channel: channels[channel].id!.channel, topic: topic), of: session)
