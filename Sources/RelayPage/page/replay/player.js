@@ -1,5 +1,6 @@
 // A replay on the screen: a modal window over the board, which goes on receiving. Nothing in it can draw.
 import {Canvas} from '../canvas.js'
+import {isSwitchedOff} from '../remembered.js'
 import {icon, make, showCursors} from '../ui.js'
 import {locale, say} from '../words/index.js'
 import {Scene} from './timeline.js'
@@ -187,7 +188,7 @@ export class Player {
 
   #keyDown(event) {
     const {key, target, ctrlKey, metaKey, altKey} = event
-    if (ctrlKey || metaKey || altKey || target.closest?.('select')) return
+    if (ctrlKey || metaKey || altKey || isSwitchedOff(event) || target.closest?.('select')) return
     const run = key in keySteps ? () => this.#seek(this.moment + keySteps[key])
       : key === ' ' && !target.closest?.('button') ? () => this.#toggle()
       : key.toLowerCase() === 'f' ? () => this.#lookAtAll() : undefined
