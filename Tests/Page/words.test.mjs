@@ -84,7 +84,8 @@ test('no word is left in English by mistake', () => {
 })
 
 /** What is written so in every language. */
-const latin = /\{\w+\}|boardrelay [a-z ]+|\b(PNG|SVG|QR|JPEG|WebP|GIF|HEIC|PDF|JSON|Ctrl\+C|Ctrl|Alt|Page Down|Page Up|Enter|Escape|F|begin|end)\b/g
+const latin =
+  /\{\w+\}|boardrelay [a-z ]+|\b(PNG|SVG|QR|JPEG|WebP|GIF|HEIC|PDF|JSON|Ctrl(\+C)?|Alt|Page (Down|Up)|Enter|Escape|F|begin|end)\b/g
 /** What opens and closes a quotation. */
 const quotes = {en: '“”', de: '„“', fr: '«»', es: '«»', it: '«»', pt: '“”', pl: '„”', tr: '“”', uk: '«»', ar: '«»'}
 

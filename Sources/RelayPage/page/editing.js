@@ -49,8 +49,8 @@ export class Editing {
   /** Of the same text, so often it was pasted here. */
   #pasted = {text: '', times: 0}
   /**
-   * The last run of arrow keys: `{kind, elements, at, step, changes}`, of which `changes` are the step's by their keys. How far things go is
-   * `way`, which box they get is `to` instead of `from`, and so much of it is `written`.
+   * The last run of arrow keys: `{kind, elements, at, step, changes}`, of which `changes` are the step's by their keys. How far things go
+   * is `way`, which box they get is `to` instead of `from`, and so much of it is `written`.
    */
   #run
   /** Until what keys do is written: a timer. */
@@ -140,7 +140,8 @@ export class Editing {
     const {from, elements} = run
     const keepsProportions = elements.some(({type, width}) => type === 'image' || (type === 'text' && !width))
     run.to = grown(from, run.to, [dx * 100, dy * 100], keepsProportions)
-    this.lift(this.hands, {from: run.written, to: run.to, elements: isShownResized(elements) ? resizedElements(elements, from, run.to) : undefined})
+    const shown = isShownResized(elements) ? resizedElements(elements, from, run.to) : undefined
+    this.lift(this.hands, {from: run.written, to: run.to, elements: shown})
   }
 
   /** The run of keys to which a press belongs: its presses are one step back, and each counts from how things were before the run. */

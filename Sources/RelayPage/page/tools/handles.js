@@ -52,7 +52,8 @@ export function pulled(box, sides, [dx, dy], keepsProportions) {
 export function grown(from, to, [dx, dy], keepsProportions) {
   const [[width, height], [wide, high]] = [from, to].map(([left, top, right, bottom]) => [right - left, bottom - top])
   const along = wide - width + dx + dy * width / height
-  return pulled(from, [1, 1], keepsProportions ? [along, along * height / width] : [wide - width + dx, high - height + dy], keepsProportions)
+  const way = keepsProportions ? [along, along * height / width] : [wide - width + dx, high - height + dy]
+  return pulled(from, [1, 1], way, keepsProportions)
 }
 
 /** What a mouse over it looks like. */
