@@ -256,7 +256,7 @@ export class Player {
     write(this.clock, `${values.at} / ${values.of}`)
     if (this.slider.ariaValueText !== say('replay.time', values)) this.slider.ariaValueText = say('replay.time', values)
     const when = new Date(timeline.lesson.time + recorded).toLocaleString(locale, {dateStyle: 'medium', timeStyle: 'medium'})
-    write(this.when, `${this.title} · ${when}`)
+    write(this.when, `\u2068${this.title}\u2069 · \u2068${when}\u2069`)
     write(this.notice, this.#noticeText())
   }
 
