@@ -14,6 +14,7 @@ AXE = """const done = arguments[0]
     done(violations.map(({id, nodes}) => `${id}: ${nodes.slice(0, 3).map(({target}) => target.join(' ')).join(', ')}`)),
     error => done([String(error)]))"""
 LISTED = "return [...document.querySelectorAll('#texts button')].map(({textContent}) => textContent)"
+SAID = "return [...document.querySelectorAll('.unseen[role=status]')].map(({textContent}) => textContent).join()"
 FOCUSED = "const {id, tagName} = document.activeElement; return id || tagName.toLowerCase()"
 
 
@@ -97,7 +98,7 @@ def by_keys(stage):
         keys(page, tool, Keys.ENTER)
     until(lambda: page.elements() == 3, lambda: f"three shapes are there: {page.elements()}", 5)
     keys(page, '.')
-    said = page.ask("return [...document.querySelectorAll('.unseen[role=status]')].map(({textContent}) => textContent).join()")
+    said = page.ask(SAID)
     assert "of 3" in said, said
     keys(page, Keys.DELETE)
     until(lambda: page.elements() == 2, "what is selected is removed", 5)
@@ -122,8 +123,7 @@ def heard(stage):
     notes(relay, (500, 300, "third"), (500, 100, "second"), (150, 110, "first"))
     until(lambda: page.ask(LISTED) == [f"Sticky note: {word}" for word in ("first", "second", "third")],
           lambda: f"they are listed: {page.ask(LISTED)}", 10)
-    said = "return [...document.querySelectorAll('.unseen[role=status]')].map(({textContent}) => textContent).join()"
-    until(lambda: "Ben wrote" in page.ask(said) or "new texts, by Ben" in page.ask(said), lambda: f"it is told: {page.ask(said)}", 15)
+    until(lambda: "Ben wrote" in page.ask(SAID) or "new texts, by Ben" in page.ask(SAID), lambda: f"it is told: {page.ask(SAID)}", 15)
     page.ask("document.querySelector('#texts button').focus()")
     keys(page, Keys.ARROW_DOWN)
     stage.picture(page, "texts-list")
@@ -219,3 +219,108 @@ def forced(stage):
         stage.picture(page, f"forced-{scheme}")
         page.press(Keys.ESCAPE)
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@check("shortcuts of one key are switched off in the menu, for all tabs and reloads, and what has Ctrl or Alt still works")
+def single_keys(stage):
+    page = stage.page(stage.relay(), "Ada", key="host")
+    ready(page)
+
+    def tool():
+        return page.ask("return document.documentElement.dataset.tool")
+
+    def switch(is_on):
+        page.click("#more")
+        until(lambda: page.is_shown("#single-keys"), "the row is in the menu", 5)
+        page.click("#single-keys")
+        until(lambda: page.ask("return document.querySelector('#single-keys').ariaChecked") == is_on, f"it says {is_on}", 5)
+        stage.picture(page, f"single-keys-{is_on}")
+        page.press(Keys.ESCAPE)
+        page.ask("document.getElementById('board').focus()")
+    keys(page, "r", Keys.ENTER)
+    page.must_have(1)
+    assert "(P)" in page.ask("return document.querySelector('#tool-pen').title")
+    switch("false")
+    for again in False, True:
+        if again:
+            page.reload()
+            page.wait("connected")
+            ready(page)
+            page.ask("document.getElementById('board').focus()")
+        keys(page, Keys.ESCAPE)
+        before = tool()
+        for key in "pvlk137[]+-0fi.,":
+            keys(page, key)
+        assert tool() == before and not page.is_shown("dialog"), f"{tool()}, not {before}"
+        assert page.ask("return document.querySelector('#zoom-level').textContent").startswith("100"), "the view is another one"
+        assert "(P)" not in page.ask("return document.querySelector('#tool-pen').title")
+    ActionChains(page.driver, duration=0).key_down(Keys.ALT).send_keys(Keys.PAGE_DOWN).key_up(Keys.ALT).perform()
+    until(lambda: "1 of 1" in page.ask(SAID), lambda: f"Alt selects: {page.ask(SAID)}", 5)
+    keys(page, Keys.DELETE)
+    page.must_have(0)
+    page.press("z", control=True)
+    page.must_have(1)
+    switch("true")
+    keys(page, "p")
+    assert tool() == "pen", tool()
+    keys(page, ".")
+    assert tool() == "select", tool()
+
+
+@check("a shape, a note and a picture are resized by keys alone, a run is one step back, and their size is told")
+def resized(stage):
+    import checks_texts
+    relay = stage.relay()
+    page = stage.page(relay, "Ada", key="host")
+    ready(page)
+
+    def arrows(*pressed, held=(Keys.CONTROL,)):
+        chain = ActionChains(page.driver, duration=0)
+        for key in held:
+            chain.key_down(key)
+        chain.send_keys(*pressed)
+        for key in held:
+            chain.key_up(key)
+        chain.perform()
+
+    def one():
+        page.wait(unsent=0)
+        return next(iter(relay.records("lesson")))
+
+    def has(what, wanted):
+        """Until the record is so, and then its size is told."""
+        until(lambda: wanted(one()), lambda: f"{what} has another size: {one()}", 5)
+        until(lambda: page.ask(SAID).startswith(what) and " by " in page.ask(SAID), lambda: f"the size is told: {page.ask(SAID)}", 5)
+
+    def undone(before):
+        page.press("z", control=True)
+        until(lambda: one() == before, "one step back undoes the run", 5)
+        page.press("z", control=True)
+        page.must_have(0)
+    page.ask("document.getElementById('board').focus()")
+    keys(page, "r", Keys.ENTER)
+    page.must_have(1)
+    before = one()
+    arrows(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
+    arrows(Keys.ARROW_DOWN, held=(Keys.CONTROL, Keys.SHIFT))
+    # Half of the line lies beside its points.
+    has("Rectangle", lambda record: record["points"][2] - before["points"][2] in range(190, 211)
+        and record["points"][5] - before["points"][5] in range(1050, 1101))
+    stage.picture(page, "resized-by-keys")
+    undone(before)
+    keys(page, "n", Keys.ENTER)
+    until(lambda: focused(page) == "words", "a note is being written", 5)
+    keys(page, *"hello", Keys.ESCAPE)
+    page.must_have(1)
+    before = one()
+    arrows(*[Keys.ARROW_RIGHT] * 3, held=(Keys.CONTROL, Keys.SHIFT))
+    has("Sticky note: hello", lambda record: record["width"] > before["width"] and record["size"] == before["size"])
+    undone(before)
+    checks_texts.give(page, width=160, height=80, at=(300, 300))
+    page.must_have(1)
+    page.ask("document.getElementById('board').focus()")
+    keys(page, ".")
+    before = one()
+    arrows(Keys.ARROW_DOWN, held=(Keys.CONTROL, Keys.SHIFT))
+    has("Picture", lambda record: record["height"] > before["height"] and record["width"] / record["height"] == before["width"] / before["height"])
+    undone(before)

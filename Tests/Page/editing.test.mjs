@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import {mock, test} from 'node:test'
 import {copies, read, written} from '../../Sources/RelayPage/page/clipboard.js'
 import {Editing} from '../../Sources/RelayPage/page/editing.js'
-import {handleAt, handlesOf, pulled} from '../../Sources/RelayPage/page/tools/handles.js'
+import {grown, handleAt, handlesOf, pulled} from '../../Sources/RelayPage/page/tools/handles.js'
 import {lift} from '../../Sources/RelayPage/page/tools/select.js'
 import {MemoryStorage} from './support/memory-storage.mjs'
 import {PlayedHand} from './support/played-hand.mjs'
@@ -138,6 +138,67 @@ test('arrow keys move by 1 and 10 px: shown at once, few changes, one step back;
   }
 })
 
+const square = (id, more = {}) => lineAt(id, 0, 1, {points: [0, 0, 10_000, 10_000], width: 100, ...more})
+/** Presses of keys, 40 ms apart. */
+function resized(one, at, ...steps) {
+  for (const [dx, dy] of steps) {
+    one.editing.resize(dx, dy, at += 40)
+    mock.timers.tick(40)
+  }
+}
+
+test('keys make things larger and smaller: shown at once, few changes, one step back for a run, and nothing is lost by going back and forth', () => {
+  mock.timers.enable({apis: ['setTimeout']})
+  try {
+    const one = board({a: square('a', {points: [0, 0, 3_333, 1_111, 6_667, 8_889]}), b: square('b')})
+    const before = one.say('a')
+    const told = []
+    one.editing.sized = elements => told.push(elements.map(({id}) => id).join())
+    one.choose('a')
+    resized(one, 0, ...Array(9).fill([-10, 0]), ...Array(9).fill([0, 10]), ...Array(9).fill([10, 0]), ...Array(8).fill([0, -10]))
+    assert.equal(one.undo.done.length, 1)
+    mock.timers.tick(300)
+    assert.deepEqual(one.say('a').points, [0, 5, 3_333, 1_221, 6_667, 9_769], 'only the last press of the way down is left: 10 px')
+    assert.ok(one.hand.written.length >= 4 && one.hand.written.length <= 7, `${one.hand.written.length} change sets`)
+    assert.deepEqual([one.undo.done.length, new Set(told)], [1, new Set(['a'])])
+    one.turn(one.undo.undo(one.records))
+    assert.deepEqual(one.say('a'), before)
+    resized(one, 2_000, [10, 0])
+    mock.timers.tick(300)
+    one.editing.nudge(1, 0, 2_400)
+    one.editing.resize(10, 0, 2_440)
+    mock.timers.tick(300)
+    assert.equal(one.undo.done.length, 3, 'keys of another kind begin another step')
+    one.choose('b')
+    resized(one, 3_000, [1, 0])
+    one.records.received({isRetained: true, key: 'b', offset: 900, sender: 'bob', customType: 'stroke', payload: square('b', {z: 7})})
+    one.records.flush()
+    mock.timers.tick(300)
+    const {z, points} = JSON.parse(one.hand.written.at(-1)[0].record.payload)
+    assert.deepEqual([z, points[2]], [7, 10_100], 'what somebody has changed meanwhile stays changed')
+  } finally {
+    mock.timers.reset()
+  }
+})
+
+test('keys make nothing smaller than a handle can, and resize nothing that is protected or another’s', () => {
+  mock.timers.enable({apis: ['setTimeout']})
+  try {
+    const one = board({a: square('a'), l: square('l', {locked: true}), x: square('x')}, {mine: id => id !== 'x'})
+    one.choose('l', 'x')
+    resized(one, 0, [10, 0])
+    mock.timers.tick(300)
+    assert.equal(one.hand.written.length, 0)
+    one.choose('a')
+    resized(one, 1_000, ...Array(30).fill([-10, 0]), [10, 0])
+    mock.timers.tick(300)
+    const [{box: [left, , right]}] = one.tools.chosen
+    assert.ok(right - left > 1_000 && right - left < 1_200, `${right - left}: a press back counts at once`)
+  } finally {
+    mock.timers.reset()
+  }
+})
+
 test('the front and the back keep the order of what is brought there', () => {
   const one = board()
   one.choose('b', 'a')
@@ -233,6 +294,9 @@ test('a handle takes its sides along; corners keep proportions where they are to
   assert.deepEqual(pulled(box, [-1, -1], [-10_000, -5_000], true), [-10_000, -5_000, 10_000, 5_000])
   assert.deepEqual(pulled(box, [1, 0], [-90_000, 700], true), [0, 0, 100, 5_000])
   assert.deepEqual(pulled(box, [0, -1], [400, 2_500], false), [0, 2_500, 10_000, 5_000])
+  assert.deepEqual(grown(box, box, [100, 0], false), [0, 0, 10_100, 5_000])
+  assert.deepEqual([[100, 0], [0, 50]].map(way => grown(box, box, way, true)), Array(2).fill([0, 0, 10_100, 5_050]))
+  assert.deepEqual(grown(box, [0, 0, 20_000, 10_001], [0, -100], true), [0, 0, 19_800, 9_900], 'proportions are those of the beginning')
 })
 
 test('what is chosen is resized by a handle, as one change and one step back; Escape’s like leaves it', () => {

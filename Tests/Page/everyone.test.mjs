@@ -1,7 +1,7 @@
 // What is for everyone: the order in which texts are read out, what of it is made anew, and how often somebody is told of others' texts.
 import assert from 'node:assert/strict'
 import {mock, test} from 'node:test'
-import {News, newsEveryMs, newsLettersMax} from '../../Sources/RelayPage/page/everyone/news.js'
+import {listed, News, newsEveryMs, newsLettersMax} from '../../Sources/RelayPage/page/everyone/news.js'
 import {before, inRows, ReadingOrder} from '../../Sources/RelayPage/page/everyone/reading-order.js'
 import {restOfWords, speak} from '../../Sources/RelayPage/page/words/index.js'
 import {Dice} from './support/dice.mjs'
@@ -90,4 +90,9 @@ test('a long text is told by its beginning, and one that is gone before its turn
     pass(60_000)
   })
   assert.deepEqual(found, [`1000 Ada wrote: ${'x'.repeat(newsLettersMax)}…`])
+})
+
+test('of several names each is told once, and of many the first three', () => {
+  assert.equal(listed(['Ada', 'Ben', 'Ada']), 'Ada and Ben')
+  assert.equal(listed(['Ada', 'Ada', 'Ben', 'Cem', 'Dora', 'Eve']), 'Ada, Ben, Cem, and others')
 })

@@ -4,7 +4,7 @@ import {test} from 'node:test'
 import {MemoryStorage} from './support/memory-storage.mjs'
 
 globalThis.window = {localStorage: new MemoryStorage(), sessionStorage: new MemoryStorage()}
-const {keepHand, keepView, keptHand, keptView} = await import('../../Sources/RelayPage/page/remembered.js')
+const {isSwitchedOff, keepHand, keepSingleKeys, keepView, keptHand, keptView} = await import('../../Sources/RelayPage/page/remembered.js')
 const {fitting, keepUndo, restoreUndo} = await import('../../Sources/RelayPage/page/kept-undo.js')
 const {colorsMax, keepColor, keptColors} = await import('../../Sources/RelayPage/page/own-colors.js')
 const {Undo} = await import('../../Sources/RelayPage/page/undo.js')
@@ -25,6 +25,18 @@ test('tool and colour are of the browser, the view is of each of the last 50 boa
   assert.equal(keptView('bad'), undefined)
   window.localStorage.setItem('whiteboard.views', '[')
   assert.equal(keptView('b59'), undefined)
+})
+
+test('keys that write something are shortcuts until they are switched off; others always, and any with Ctrl, Cmd or Alt', () => {
+  const pressed = ['p', 'P', '.', '1', '[', 'ж', '😀', ' ', 'Enter', 'Delete', 'ArrowUp', 'PageDown']
+  const off = () => pressed.filter(key => isSwitchedOff({key})).join('')
+  assert.equal(off(), '')
+  keepSingleKeys(false)
+  assert.equal(off(), 'pP.1[ж😀')
+  for (const held of ['ctrlKey', 'metaKey', 'altKey']) assert.equal(isSwitchedOff({key: 'p', [held]: true}), false, held)
+  assert.equal(isSwitchedOff({key: 'P', shiftKey: true}), true)
+  keepSingleKeys(true)
+  assert.equal(off(), '')
 })
 
 test('the last three colours of one’s own are kept, each once; what is no colour is none', () => {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import {readdirSync, readFileSync} from 'node:fs'
 import {test} from 'node:test'
-import {best, languages, locale, restOfWords, say, speak, wordsOf} from '../../Sources/RelayPage/page/words/index.js'
+import {keepSingleKeys} from '../../Sources/RelayPage/page/remembered.js'
+import {best, label, languages, locale, restOfWords, say, speak, wordsOf} from '../../Sources/RelayPage/page/words/index.js'
 
 const folder = new URL('../../Sources/RelayPage/page/', import.meta.url)
 const read = name => readFileSync(new URL(name, folder), 'utf8')
@@ -83,7 +84,8 @@ test('no word is left in English by mistake', () => {
 })
 
 /** What is written so in every language. */
-const latin = /\{\w+\}|boardrelay [a-z ]+|\b(PNG|SVG|QR|JPEG|WebP|GIF|HEIC|PDF|JSON|Ctrl\+C|Enter|Escape|F|begin|end)\b/g
+const latin =
+  /\{\w+\}|boardrelay [a-z ]+|\b(PNG|SVG|QR|JPEG|WebP|GIF|HEIC|PDF|JSON|Ctrl(\+C)?|Alt|Page (Down|Up)|Enter|Escape|F|begin|end)\b/g
 /** What opens and closes a quotation. */
 const quotes = {en: '“”', de: '„“', fr: '«»', es: '«»', it: '«»', pt: '“”', pl: '„”', tr: '“”', uk: '«»', ar: '«»'}
 
@@ -119,6 +121,20 @@ test('values stand in a text in the way of its language, plurals by their number
   await speak('en')
   assert.equal(say('menu.print'), 'Print', 'another language comes as whole as the one before')
   assert.equal(say('person.draws', {name: '{name}$&'}), '{name}$& can draw.')
+})
+
+test('a title tells the key of its control, and none of one letter where those are switched off', async () => {
+  await speak('en')
+  const titles = () => ['P', 'Ctrl+D', undefined].map(key => {
+    const element = {dataset: {title: 'tool.pen', key}, querySelectorAll: () => []}
+    label(element)
+    return element.title
+  })
+  assert.deepEqual(titles(), ['Pen (P)', 'Pen (Ctrl+D)', 'Pen'])
+  keepSingleKeys(false)
+  assert.deepEqual(titles(), ['Pen', 'Pen (Ctrl+D)', 'Pen'])
+  keepSingleKeys(true)
+  assert.deepEqual(titles(), ['Pen (P)', 'Pen (Ctrl+D)', 'Pen'])
 })
 
 test('numbers in words have the forms of their language', async () => {

@@ -8,7 +8,7 @@ import {titleOf} from './names.js'
 import {beginAll, once} from './once.js'
 import {PenMode} from './pen-mode.js'
 import {Records} from './records.js'
-import {keepHand, keepView, keptHand, keptView} from './remembered.js'
+import {isSwitchedOff, keepHand, keepView, keptHand, keptView} from './remembered.js'
 import {Session} from './session.js'
 import {loadTool, loadTools, toolOfKey, tools as toolTable} from './tools/index.js'
 import {Tools} from './tools.js'
@@ -200,7 +200,8 @@ const failed = async error => session?.state === 'closed' || late.explain().then
 const beginEditing = async () => {
   // WebKit runs code of a module whose values it has not made, where a first import of it has failed and two ask for it at once.
   await loadTool('select')
-  editing ??= (await late.editing()).beginEditing({hands: tools, choose, style: styleOf, tellWho, undo: $('undo').onclick})
+  editing ??= (await late.editing()).beginEditing({hands: tools, choose, style: styleOf, tellWho, undo: $('undo').onclick,
+    sized: elements => everyone?.tellSize(elements)})
 }
 
 const tellWho = () => showPeople().then(() => together.tellWho(tools.chosen), noModule)
@@ -363,7 +364,7 @@ async function askName() {
 
 function keyDown(event) {
   const {key, target, ctrlKey, metaKey, altKey, shiftKey} = event
-  if (target.closest?.('input, textarea, dialog')) return
+  if (isSwitchedOff(event) || target.closest?.('input, textarea, dialog')) return
   const name = key.toLowerCase()
   const plain = {
     '+': $('zoom-in').onclick, '=': $('zoom-in').onclick, '-': $('zoom-out').onclick, 0: $('zoom-level').onclick, f: () => canvas.fit(),

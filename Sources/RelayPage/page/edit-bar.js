@@ -21,7 +21,7 @@ const keys = {duplicate: 'Ctrl+D', copy: 'Ctrl+C', toFront: 'Shift+PageUp', toBa
 /** The bar lies so far from what is chosen, and leaves so much at the window's upper and lower edge to the others, in px. */
 const [gapPx, abovePx, belowPx] = [20, 72, 88]
 
-/** @param {{hands, choose, style, undo: () => void, tellWho: () => void}} parts */
+/** @param {{hands, choose, style, undo: () => void, tellWho: () => void, sized: (elements: object[]) => void}} parts */
 export function beginEditing(parts) {
   const {hands} = parts
   const editing = new Editing({...parts, storage: open('localStorage'), lift})
@@ -89,8 +89,9 @@ function hearKeys(editing) {
     const isControl = ctrlKey || metaKey
     const controls = {a: () => editing.selectAll(), d: () => editing.duplicate(), L: () => editing.protect()}
     const run = altKey ? undefined
+      : way && editing.chosen.length
+        ? () => editing[isControl ? 'resize' : 'nudge'](...way.map(step => shiftKey ? step * 10 : step), event.timeStamp)
       : isControl ? controls[shiftKey ? key.toUpperCase() : key.toLowerCase()]
-      : way && editing.chosen.length ? () => editing.nudge(...way.map(step => shiftKey ? step * 10 : step), event.timeStamp)
       : shiftKey && {PageUp: () => editing.toFront(), PageDown: () => editing.toBack()}[key]
     // What is done next is done with what was moved.
     if (!way) editing.settle()

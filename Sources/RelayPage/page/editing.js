@@ -1,19 +1,23 @@
 // What is done with all that is chosen: each time one change for everybody, and one step back. Keys, the clipboard and the bar beside
 // what is chosen lead here. It comes behind the first drawing.
+import {boxAround} from './boxes.js'
 import {copies, pastedMax, read, written} from './clipboard.js'
 import {hundredths, isText} from './format.js'
 import {newID} from './ink.js'
-import {layered, locked, recolored, restyled, shifted} from './kinds/edits.js'
-import {loadKinds, readRecord} from './kinds/index.js'
+import {layered, locked, recolored, resized, restyled, shifted} from './kinds/edits.js'
+import {joined, loadKinds, readRecord} from './kinds/index.js'
 import {order} from './layers.js'
+import {grown} from './tools/handles.js'
 import {toast} from './ui.js'
 import {say} from './words/index.js'
 
 /** Copies lie so far beside what they are copies of, in px of the screen. */
 const besidePx = 16
 /** Arrow keys: others see where things are so often, and what comes so soon behind the last one is the same step back. */
-const nudgeShownMs = 250
-const nudgeStepMs = 1_000
+const keysShownMs = 250
+const keysStepMs = 1_000
+/** A resized selection is shown as it will be, up to this size; a larger one is only stretched until it is let go. */
+const shownLettersMax = 300_000
 /** Where this browser keeps the copied text, for people without a keyboard. */
 const keptLettersMax = 500_000
 const place = 'whiteboard.clipboard'
@@ -21,14 +25,14 @@ const place = 'whiteboard.clipboard'
 /**
  * Changes elements at once, as one step back.
  *
- * @param {(record: {customType: string, payload: string}, element: object) => object|undefined} edit one of kinds/edits.js; `undefined`:
- *   it stays as it is
+ * @param {(record: {customType: string, payload: string}, element: object, key: string) => object|undefined} edit one of kinds/edits.js;
+ *   `undefined`: it stays as it is
  */
 export function change({session, undo}, elements, edit, isStep = true) {
   const step = []
   for (const element of elements) for (const {key, customType, payload} of element.records) {
     const before = {customType, payload}
-    const after = edit(before, element)
+    const after = edit(before, element, key)
     if (after && after.payload !== payload) step.push({key, before, after})
   }
   session.writeAll(step.map(({key, after}) => ({key, record: after})))
@@ -36,17 +40,26 @@ export function change({session, undo}, elements, edit, isStep = true) {
   return step
 }
 
+export const isShownResized = elements => elements.reduce((sum, {sources}) => sum + sources.join('').length, 0) <= shownLettersMax
+/** As they will be. */
+export const resizedElements = (elements, from, to) => elements.map(({records}) =>
+  joined(records.map(record => readRecord(record.customType, (resized(record, from, to) ?? record).payload))))
+
 export class Editing {
   /** Of the same text, so often it was pasted here. */
   #pasted = {text: '', times: 0}
-  /** What arrow keys have moved, and did not write yet: `{elements, way, timer}`. */
-  #nudged
-  /** The step back of the last nudge, and when it was. */
-  #nudgeStep = {at: -Infinity}
+  /**
+   * The last run of arrow keys: `{kind, elements, at, step, changes}`, of which `changes` are the step's by their keys. How far things go
+   * is `way`, which box they get is `to` instead of `from`, and so much of it is `written`.
+   */
+  #run
+  /** Until what keys do is written: a timer. */
+  #pending
 
   /**
    * @param {{hands: object, storage: Storage, choose: (tool: string) => void, style: (tool: string) => {color, width, size},
-   *   lift: (hands: object, how?: object) => void, undo: () => void}} parts `lift`: of the select tool
+   *   lift: (hands: object, how?: object) => void, undo: () => void, sized?: (elements: object[]) => void}} parts `lift`: of the select
+   *   tool; `sized`: keys have resized what is chosen
    */
   constructor(parts) {
     Object.assign(this, parts)
@@ -114,30 +127,64 @@ export class Editing {
 
   /** By px of the board. */
   nudge(dx, dy, at) {
-    const elements = this.#nudged?.elements ?? this.chosen
-    if (elements.length === 0) return
-    const way = [0, 1].map(axis => (this.#nudged?.way[axis] ?? 0) + [dx, dy][axis] * 100)
-    const timer = this.#nudged?.timer ?? setTimeout(() => this.settle(), nudgeShownMs)
-    this.#nudged = {elements, way, timer, at}
-    this.lift(this.hands, {shift: way})
+    const run = this.#press('nudge', at)
+    if (!run) return
+    run.way = run.way.map((sum, axis) => sum + [dx, dy][axis] * 100)
+    this.lift(this.hands, {shift: run.way.map((sum, axis) => sum - run.written[axis])})
   }
 
-  /** Writes what arrow keys have moved. */
-  settle() {
-    if (!this.#nudged) return
-    const {elements, way, timer, at} = this.#nudged
-    clearTimeout(timer)
-    this.#nudged = undefined
-    this.lift(this.hands)
+  /** Wider and higher by px of the board; pictures, and texts that do not wrap, keep their proportions. */
+  resize(dx, dy, at) {
+    const run = this.#press('resize', at)
+    if (!run) return
+    const {from, elements} = run
+    const keepsProportions = elements.some(({type, width}) => type === 'image' || (type === 'text' && !width))
+    run.to = grown(from, run.to, [dx * 100, dy * 100], keepsProportions)
+    const shown = isShownResized(elements) ? resizedElements(elements, from, run.to) : undefined
+    this.lift(this.hands, {from: run.written, to: run.to, elements: shown})
+  }
+
+  /** The run of keys to which a press belongs: its presses are one step back, and each counts from how things were before the run. */
+  #press(kind, at) {
+    if (this.#pending && this.#run.kind !== kind) this.settle()
+    const elements = this.#pending ? this.#run.elements : this.chosen
+    if (elements.length === 0) return undefined
+    if (!this.#pending && !this.#goesOn(kind, elements, at)) {
+      const box = boxAround(elements.map(({box}) => box))
+      this.#run = {kind, elements, step: [], changes: new Map(), from: box, to: box, way: [0, 0], written: kind === 'nudge' ? [0, 0] : box}
+    }
+    this.#pending ??= setTimeout(() => this.settle(), keysShownMs)
+    return Object.assign(this.#run, {at})
+  }
+  /** Whether the last run is of these keys and things, not long ago, and nothing has been changed since. */
+  #goesOn(kind, elements, at) {
     const {undo, records} = this.hands
-    const now = elements.map(({id}) => records.elements.get(id)).filter(element => element && this.hands.mayEdit(element))
-    const step = change(this.hands, now, record => shifted(record, ...way), false)
-    const last = this.#nudgeStep
-    const goesOn = at - last.at < nudgeStepMs && undo.done.at(-1) === last.step && last.step.length === step.length
-        && step.every(({key, before}, index) => last.step[index].key === key && last.step[index].after.payload === before.payload)
-    if (goesOn) step.forEach(({after}, index) => { last.step[index].after = after })
-    else undo.add(step)
-    this.#nudgeStep = {at, step: goesOn ? last.step : step}
+    const last = this.#run
+    return last?.kind === kind && at - last.at < keysStepMs && last.step.length > 0 && undo.done.at(-1) === last.step
+      && elements.map(({id}) => id).join() === last.elements.map(({id}) => id).join()
+      && last.step.every(({key, after}) => records.get(key)?.payload === after.payload)
+  }
+
+  /** Writes what keys have moved, or resized. */
+  settle() {
+    if (!this.#pending) return
+    clearTimeout(this.#pending)
+    this.#pending = undefined
+    this.lift(this.hands)
+    const {hands} = this
+    const {kind, elements, step, changes, from, to, way} = this.#run
+    const isResized = kind === 'resize'
+    const now = elements.map(({id}) => hands.records.elements.get(id)).filter(element => element && hands.mayEdit(element))
+    const as = record => isResized ? resized(record, from, to) : shifted(record, ...way)
+    const written = change(hands, now, (record, _, key) => as(changes.get(key)?.before ?? record), false)
+    this.#run.written = isResized ? to : way
+    for (const one of written) {
+      const known = changes.get(one.key)
+      if (known) known.after = one.after
+      else changes.set(one.key, step[step.push(one) - 1])
+    }
+    if (!hands.undo.done.includes(step)) hands.undo.add(step)
+    if (isResized) this.sized?.(now)
   }
 
   // MARK: Copies

@@ -1,6 +1,7 @@
 // Menus and panels, and the buttons that open them. They come behind the first drawing.
 import {languageChoice} from './language-choice.js'
 import {ownColors} from './own-colors.js'
+import {hasSingleKeys, keepSingleKeys, singleKeysPlace} from './remembered.js'
 import {loadTool} from './tools/index.js'
 import {$, make} from './ui.js'
 import {label} from './words/index.js'
@@ -74,7 +75,7 @@ export class Panels {
     const row = ([id, run]) => worded('button', {id, className: 'row', onclick: event => (leave(event), run())}, {text: words[id]})
     $('menu').append(...Object.entries(menu).map(row))
     $('clear').before(this.#paperRow(setPaper, close))
-    $('leave').before(this.#languageRow(translate, close))
+    $('leave').before(this.#languageRow(translate, close), this.#singleKeysRow())
     $('people-panel').append(...Object.entries(people).map(row))
     const group = (id, word, ...buttons) => {
       const box = worded('div', {id, role: 'group'}, {label: word}, ...buttons)
@@ -113,6 +114,22 @@ export class Panels {
   #languageRow(translate, close) {
     const choice = languageChoice(name => translate(name).then(() => close()))
     return make('label', {className: 'row'}, worded('span', {}, {text: 'menu.language'}), choice)
+  }
+
+  #singleKeysRow() {
+    const row = worded('button', {id: 'single-keys', className: 'row', role: 'switch'}, {text: 'menu.singleKeys'})
+    const show = () => {
+      row.ariaChecked = hasSingleKeys()
+      // Titles tell the keys.
+      label(document.body)
+    }
+    row.onclick = () => {
+      keepSingleKeys(!hasSingleKeys())
+      show()
+    }
+    addEventListener('storage', ({key}) => key === singleKeysPlace && show())
+    row.ariaChecked = hasSingleKeys()
+    return row
   }
 
   #paperRow(setPaper, close) {

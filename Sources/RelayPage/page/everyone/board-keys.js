@@ -1,5 +1,6 @@
 // The board by keys alone, while it has the focus: things are chosen one after the other, texts are changed, and what a tool makes is
 // put in the middle of the view.
+import {isSwitchedOff} from '../remembered.js'
 import {loadTool, tools} from '../tools/index.js'
 import {$} from '../ui.js'
 import {say} from '../words/index.js'
@@ -12,7 +13,7 @@ const [panPx, halfWidthPx, halfHeightPx, besidePx] = [80, 80, 50, 24]
 const besideMax = 8
 const ways = {ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]}
 
-const nameOf = ({type, text, paper, parts}) => type === 'image' ? say('tool.image')
+export const nameOf = ({type, text, paper, parts}) => type === 'image' ? say('tool.image')
   : type === 'text' ? (paper ? say('texts.note', {text: shortened(text, lettersMax)}) : shortened(text, lettersMax))
   : parts?.[0]?.shape ? say(tools[parts[0].shape].label) : say('thing.line')
 
@@ -71,11 +72,12 @@ export function hearBoardKeys({hands, choose, say: tell}) {
 
   addEventListener('keydown', event => {
     const {key, target, ctrlKey, metaKey, altKey, shiftKey, defaultPrevented} = event
-    if (ctrlKey || metaKey || altKey || shiftKey) return
+    if (ctrlKey || metaKey || shiftKey || isSwitchedOff(event)) return
     if (key === 'Escape' && target.closest?.('#dock, #zoom, #edit-bar, header') && !target.matches('input')) return $('board').focus()
     if (defaultPrevented || (target !== $('board') && target !== document.body)) return
-    const run = key === 'Enter' && session.mayDraw ? enter : {'.': () => go(1), ',': () => go(-1)}[key]
-      ?? (ways[key] && (() => canvas.pan(...ways[key].map(step => step * panPx))))
+    const step = (altKey ? {PageDown: 1, PageUp: -1} : {'.': 1, ',': -1})[key]
+    const run = step ? () => go(step) : altKey ? undefined : key === 'Enter' && session.mayDraw ? enter
+      : ways[key] && (() => canvas.pan(...ways[key].map(step => step * panPx)))
     if (!run) return
     event.preventDefault()
     run()

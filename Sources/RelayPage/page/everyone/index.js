@@ -1,15 +1,17 @@
 // For everyone: what is written on the board as a list for who cannot see it, news of what others write, and the board by keys alone.
 // It comes behind the first drawing.
+import {boxAround} from '../boxes.js'
 import {$, make} from '../ui.js'
 import {label, say} from '../words/index.js'
-import {hearBoardKeys, keepFocus} from './board-keys.js'
-import {News} from './news.js'
+import {hearBoardKeys, keepFocus, nameOf} from './board-keys.js'
+import {listed, News} from './news.js'
 import {ReadingOrder} from './reading-order.js'
 import {TextList} from './text-list.js'
 
 const isText = ({type}) => type === 'text'
 /** A list that somebody goes through is made anew at most so often. */
 const shownEveryMs = 300
+const restMs = 600
 
 /** An element whose words are where `label` finds them. */
 const worded = (element, words) => {
@@ -59,6 +61,17 @@ export class Everyone {
   /** A sentence for who hears the page. */
   say(text) {
     this.said.textContent = text
+  }
+
+  /** How large things are that keys resize, when the keys rest. */
+  tellSize(elements) {
+    clearTimeout(this.sizeTimer)
+    this.sizeTimer = setTimeout(() => {
+      const now = elements.map(({id}) => this.hands.records.elements.get(id)).filter(Boolean)
+      const [left, top, right, bottom] = boxAround(now.map(({box}) => box))
+      const [width, height] = [right - left, bottom - top].map(length => Math.round(length / 100))
+      if (now.length > 0) this.say(say('thing.size', {what: listed(now.map(nameOf)), width, height}))
+    }, restMs)
   }
 
   #showSoon() {

@@ -13,6 +13,13 @@ export function shortened(text, lettersMax) {
   return line.length > lettersMax ? `${line.slice(0, lettersMax)}…` : line
 }
 
+/** The first names, each once. */
+export function listed(all) {
+  const names = [...new Set(all)]
+  const shown = names.length > namesMax ? [...names.slice(0, namesMax), say('news.others')] : names
+  return new Intl.ListFormat(language).format(shown)
+}
+
 export class News {
   /** By the texts' ids: `{name, text}`. */
   #waiting = new Map()
@@ -39,8 +46,6 @@ export class News {
     if (all.length === 0) return
     this.#lastAt = Date.now()
     if (all.length === 1) return this.tell(say('news.wrote', {name: all[0].name, text: shortened(all[0].text, newsLettersMax)}))
-    const names = [...new Set(all.map(({name}) => name))]
-    const shown = names.length > namesMax ? [...names.slice(0, namesMax), say('news.others')] : names
-    this.tell(say('news.many', {count: all.length, names: new Intl.ListFormat(language).format(shown)}))
+    this.tell(say('news.many', {count: all.length, names: listed(all.map(({name}) => name))}))
   }
 }

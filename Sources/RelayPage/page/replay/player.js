@@ -1,5 +1,6 @@
 // A replay on the screen: a modal window over the board, which goes on receiving. Nothing in it can draw.
 import {Canvas} from '../canvas.js'
+import {isSwitchedOff} from '../remembered.js'
 import {icon, make, showCursors} from '../ui.js'
 import {locale, say} from '../words/index.js'
 import {Scene} from './timeline.js'
@@ -187,7 +188,7 @@ export class Player {
 
   #keyDown(event) {
     const {key, target, ctrlKey, metaKey, altKey} = event
-    if (ctrlKey || metaKey || altKey || target.closest?.('select')) return
+    if (ctrlKey || metaKey || altKey || isSwitchedOff(event) || target.closest?.('select')) return
     const run = key in keySteps ? () => this.#seek(this.moment + keySteps[key])
       : key === ' ' && !target.closest?.('button') ? () => this.#toggle()
       : key.toLowerCase() === 'f' ? () => this.#lookAtAll() : undefined
@@ -255,7 +256,7 @@ export class Player {
     write(this.clock, `${values.at} / ${values.of}`)
     if (this.slider.ariaValueText !== say('replay.time', values)) this.slider.ariaValueText = say('replay.time', values)
     const when = new Date(timeline.lesson.time + recorded).toLocaleString(locale, {dateStyle: 'medium', timeStyle: 'medium'})
-    write(this.when, `${this.title} · ${when}`)
+    write(this.when, `\u2068${this.title}\u2069 · \u2068${when}\u2069`)
     write(this.notice, this.#noticeText())
   }
 

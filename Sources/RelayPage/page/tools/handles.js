@@ -45,5 +45,16 @@ export function pulled(box, sides, [dx, dy], keepsProportions) {
   return after
 }
 
+/**
+ * The box `from`, which is `to` by now, wider and higher by a step, and its upper left corner where it is; one that keeps its proportions
+ * takes the other side along.
+ */
+export function grown(from, to, [dx, dy], keepsProportions) {
+  const [[width, height], [wide, high]] = [from, to].map(([left, top, right, bottom]) => [right - left, bottom - top])
+  const along = wide - width + dx + dy * width / height
+  const way = keepsProportions ? [along, along * height / width] : [wide - width + dx, high - height + dy]
+  return pulled(from, [1, 1], way, keepsProportions)
+}
+
 /** What a mouse over it looks like. */
 export const cursorOf = ([x, y]) => x === 0 ? 'ns-resize' : y === 0 ? 'ew-resize' : x === y ? 'nwse-resize' : 'nesw-resize'

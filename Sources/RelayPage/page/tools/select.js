@@ -1,15 +1,13 @@
 // Select: what is pressed, or lies within a frame, is chosen; it goes along with the hand, and is resized by its handles. With Shift
 // things are added to what is chosen, and taken from it. What is protected is not moved: a press chooses it, so that it can be unlocked.
 import {boxAround} from '../boxes.js'
-import {change} from '../editing.js'
+import {change, isShownResized, resizedElements} from '../editing.js'
 import {resized, shifted} from '../kinds/edits.js'
-import {drawElement, joined, readRecord, touches} from '../kinds/index.js'
+import {drawElement, touches} from '../kinds/index.js'
 import {handleAt, handlesOf, pulled} from './handles.js'
 
 const slackPx = {mouse: 5, pen: 6, touch: 12}
 const handlePx = {mouse: 8, pen: 8, touch: 22}
-/** A resized selection is shown as it will be, up to this size; a larger one is only stretched until it is let go. */
-const shownLettersMax = 300_000
 
 /** What is lifted from the board: `{shift}`, how far it is from where it lies, in 1/100 px, or `{from, to, elements?}`, its boxes. */
 let lifted
@@ -83,15 +81,13 @@ function resize({sides}, event, hands) {
   const from = canvas.toBoard(event)
   const box = boxOfChosen(hands)
   const isPicture = chosen.some(({type}) => type === 'image')
-  const isShown = chosen.reduce((sum, {sources}) => sum + sources.join('').length, 0) <= shownLettersMax
+  const isShown = isShownResized(chosen)
   let to
-  const as = record => resized(record, box, to) ?? record
-  const shown = ({records}) => joined(records.map(as).map(({customType, payload}) => readRecord(customType, payload)))
   return {
     move: next => {
       const {x, y} = canvas.toBoard(next)
       to = pulled(box, sides, [(x - from.x) * 100, (y - from.y) * 100], isPicture ? !next.shiftKey : next.shiftKey)
-      lift(hands, {from: box, to, elements: isShown ? hands.chosen.map(shown) : undefined})
+      lift(hands, {from: box, to, elements: isShown ? resizedElements(hands.chosen, box, to) : undefined})
     },
     end: () => {
       lift(hands)

@@ -1,6 +1,7 @@
 // The words of the page, in the language of whoever reads it. A language is three files, of the same keys in all languages: words/xx.js
 // has what is needed from the first moment on, words/later/xx.js the rest, words/status/xx.js the status page; and a line here.
 import {keep, open} from '../identity.js'
+import {hasSingleKeys} from '../remembered.js'
 
 /** Each is named in itself. */
 export const languages = {
@@ -57,6 +58,6 @@ export function label(root) {
     const {text, label, title, key} = element.dataset ?? {}
     if (text) element.textContent = say(text)
     if (label) element.ariaLabel = say(label)
-    if (title) element.title = say(title) + (key ? ` (${key})` : '')
+    if (title) element.title = say(title) + (key?.length > 1 || (key && hasSingleKeys()) ? ` (${key})` : '')
   }
 }

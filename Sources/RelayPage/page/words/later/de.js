@@ -32,6 +32,7 @@ export const words = {
   'board.ruled': 'Liniert',
   'board.blank': 'Blanko',
   'menu.language': 'Sprache',
+  'menu.singleKeys': 'Kürzel mit einer Taste',
   'people.rename': 'Namen ändern',
   'people.otherDevice': 'Weiteres Gerät verwenden …',
   'color': 'Farbe',
@@ -296,7 +297,7 @@ export const words = {
 
   'skip': 'Zur Tafel',
   'board.area': 'Tafel',
-  'board.keys': 'Punkt und Komma wählen das nächste und das vorige aus, was hier liegt. Die Eingabetaste ändert einen ausgewählten Text oder setzt mit dem Werkzeug einen neuen, eine Haftnotiz oder eine Form hierher. Pfeiltasten bewegen, was ausgewählt ist, sonst die Ansicht. Escape hebt die Auswahl auf.',
+  'board.keys': 'Punkt und Komma, oder Alt mit Bild ab und Bild auf, wählen das nächste und das vorige aus, was hier liegt. Die Eingabetaste ändert einen ausgewählten Text oder setzt mit dem Werkzeug einen neuen, eine Haftnotiz oder eine Form hierher. Pfeiltasten bewegen, was ausgewählt ist, sonst die Ansicht. Mit Strg ändern sie seine Größe. Escape hebt die Auswahl auf.',
   'texts': 'Texte auf der Tafel',
   'texts.note': 'Haftnotiz: {text}',
   'texts.more': {
@@ -311,5 +312,6 @@ export const words = {
   'news.others': 'anderen',
   'thing.line': 'Gezeichnete Linie',
   'thing.selected': '{what}, {number} von {count}',
-  'thing.none': 'Nichts in dieser Ansicht kannst du ändern. Drücke F, um alles zu zeigen.',
+  'thing.size': '{what}, {width} mal {height}',
+  'thing.none': 'Nichts in dieser Ansicht kannst du ändern. Um alles zu sehen, wähle „Alles zeigen“ im Menü.',
 }

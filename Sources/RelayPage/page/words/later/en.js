@@ -32,6 +32,7 @@ export const words = {
   'board.ruled': 'Ruled',
   'board.blank': 'Blank',
   'menu.language': 'Language',
+  'menu.singleKeys': 'Single-key shortcuts',
   'people.rename': 'Change your name',
   'people.otherDevice': 'Use another device…',
   'color': 'Colour',
@@ -296,7 +297,7 @@ export const words = {
 
   'skip': 'Go to the board',
   'board.area': 'Board',
-  'board.keys': 'Period and comma select the next and the previous thing here. Enter changes a selected text, or puts a new one, a note or a shape here with its tool. Arrow keys move what is selected, else the view. Escape selects nothing.',
+  'board.keys': 'Period and comma, or Alt with Page Down and Page Up, select the next and the previous thing here. Enter changes a selected text, or puts a new one, a note or a shape here with its tool. Arrow keys move what is selected, else the view. With Ctrl they resize it. Escape selects nothing.',
   'texts': 'Texts on the board',
   'texts.note': 'Sticky note: {text}',
   'texts.more': {
@@ -311,5 +312,6 @@ export const words = {
   'news.others': 'others',
   'thing.line': 'Drawn line',
   'thing.selected': '{what}, {number} of {count}',
-  'thing.none': 'Nothing that you can change is in view. Press F to show everything.',
+  'thing.size': '{what}, {width} by {height}',
+  'thing.none': 'Nothing that you can change is in view. To see all, choose “Show everything” in the menu.',
 }

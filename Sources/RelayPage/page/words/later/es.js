@@ -32,6 +32,7 @@ export const words = {
   'board.ruled': 'Rayado',
   'board.blank': 'Liso',
   'menu.language': 'Idioma',
+  'menu.singleKeys': 'Atajos de una sola tecla',
   'people.rename': 'Cambiar tu nombre',
   'people.otherDevice': 'Usar otro dispositivo…',
   'color': 'Color',
@@ -296,7 +297,7 @@ export const words = {
 
   'skip': 'Ir a la pizarra',
   'board.area': 'Pizarra',
-  'board.keys': 'El punto y la coma seleccionan el elemento siguiente y el anterior. Intro cambia un texto seleccionado, o pone aquí un texto nuevo, una nota o una forma con su herramienta. Las flechas mueven lo seleccionado o, si no, la vista. Escape quita la selección.',
+  'board.keys': 'El punto y la coma, o Alt con Av Pág y Re Pág, seleccionan el elemento siguiente y el anterior. Intro cambia un texto seleccionado, o pone aquí un texto nuevo, una nota o una forma con su herramienta. Las flechas mueven lo seleccionado o, si no, la vista. Con Ctrl cambian su tamaño. Escape quita la selección.',
   'texts': 'Textos de la pizarra',
   'texts.note': 'Nota: {text}',
   'texts.more': {
@@ -311,5 +312,6 @@ export const words = {
   'news.others': 'otras personas',
   'thing.line': 'Línea dibujada',
   'thing.selected': '{what}, {number} de {count}',
-  'thing.none': 'No puedes cambiar nada de lo que se ve. Pulsa F para mostrar todo.',
+  'thing.size': '{what}, {width} por {height}',
+  'thing.none': 'No puedes cambiar nada de lo que se ve. Para verlo todo, elige «Mostrar todo» en el menú.',
 }

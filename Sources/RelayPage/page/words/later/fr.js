@@ -32,6 +32,7 @@ export const words = {
   'board.ruled': 'Ligné',
   'board.blank': 'Uni',
   'menu.language': 'Langue',
+  'menu.singleKeys': 'Raccourcis à une touche',
   'people.rename': 'Changer de nom',
   'people.otherDevice': 'Utiliser un autre appareil…',
   'color': 'Couleur',
@@ -296,7 +297,7 @@ export const words = {
 
   'skip': 'Aller au tableau',
   'board.area': 'Tableau',
-  'board.keys': 'Le point et la virgule sélectionnent l’élément suivant et le précédent. Entrée modifie un texte sélectionné, ou place ici un nouveau texte, une note ou une forme avec son outil. Les flèches déplacent la sélection, sinon la vue. Échap ne sélectionne plus rien.',
+  'board.keys': 'Le point et la virgule, ou Alt avec Page suivante et Page précédente, sélectionnent l’élément suivant et le précédent. Entrée modifie un texte sélectionné, ou place ici un nouveau texte, une note ou une forme avec son outil. Les flèches déplacent la sélection, sinon la vue. Avec Ctrl, elles la redimensionnent. Échap ne sélectionne plus rien.',
   'texts': 'Textes du tableau',
   'texts.note': 'Note : {text}',
   'texts.more': {
@@ -311,5 +312,6 @@ export const words = {
   'news.others': 'd’autres',
   'thing.line': 'Ligne dessinée',
   'thing.selected': '{what}, {number} sur {count}',
-  'thing.none': 'Rien de visible ne peut être modifié par vous. Appuyez sur F pour tout afficher.',
+  'thing.size': '{what}, {width} sur {height}',
+  'thing.none': 'Rien de visible ne peut être modifié par vous. Pour tout voir, choisissez « Tout afficher » dans le menu.',
 }

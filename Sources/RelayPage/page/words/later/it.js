@@ -32,6 +32,7 @@ export const words = {
   'board.ruled': 'A righe',
   'board.blank': 'Bianca',
   'menu.language': 'Lingua',
+  'menu.singleKeys': 'Scorciatoie con un solo tasto',
   'people.rename': 'Cambia nome',
   'people.otherDevice': 'Usa un altro dispositivo…',
   'color': 'Colore',
@@ -296,7 +297,7 @@ export const words = {
 
   'skip': 'Vai alla lavagna',
   'board.area': 'Lavagna',
-  'board.keys': 'Il punto e la virgola selezionano l’elemento successivo e il precedente. Invio modifica un testo selezionato, o mette qui un nuovo testo, una nota o una forma con il suo strumento. Le frecce spostano la selezione, altrimenti la vista. Esc toglie la selezione.',
+  'board.keys': 'Il punto e la virgola, o Alt con Pag giù e Pag su, selezionano l’elemento successivo e il precedente. Invio modifica un testo selezionato, o mette qui un nuovo testo, una nota o una forma con il suo strumento. Le frecce spostano la selezione, altrimenti la vista. Con Ctrl la ridimensionano. Esc toglie la selezione.',
   'texts': 'Testi sulla lavagna',
   'texts.note': 'Nota adesiva: {text}',
   'texts.more': {
@@ -311,5 +312,6 @@ export const words = {
   'news.others': 'altri',
   'thing.line': 'Linea disegnata',
   'thing.selected': '{what}, {number} di {count}',
-  'thing.none': 'Nulla di ciò che vedi può essere modificato da te. Premi F per mostrare tutto.',
+  'thing.size': '{what}, {width} per {height}',
+  'thing.none': 'Nulla di ciò che vedi può essere modificato da te. Per vedere tutto, scegli «Mostra tutto» nel menu.',
 }

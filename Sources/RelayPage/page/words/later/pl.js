@@ -32,6 +32,7 @@ export const words = {
   'board.ruled': 'W linie',
   'board.blank': 'Gładki',
   'menu.language': 'Język',
+  'menu.singleKeys': 'Skróty jednoklawiszowe',
   'people.rename': 'Zmień imię',
   'people.otherDevice': 'Użyj innego urządzenia…',
   'color': 'Kolor',
@@ -304,7 +305,7 @@ export const words = {
 
   'skip': 'Przejdź do tablicy',
   'board.area': 'Tablica',
-  'board.keys': 'Kropka i przecinek zaznaczają następny i poprzedni element. Enter zmienia zaznaczony tekst albo wstawia tu nowy tekst, karteczkę lub kształt odpowiednim narzędziem. Strzałki przesuwają to, co zaznaczone, a bez zaznaczenia widok. Escape usuwa zaznaczenie.',
+  'board.keys': 'Kropka i przecinek, albo Alt z Page Down i Page Up, zaznaczają następny i poprzedni element. Enter zmienia zaznaczony tekst albo wstawia tu nowy tekst, karteczkę lub kształt odpowiednim narzędziem. Strzałki przesuwają to, co zaznaczone, a bez zaznaczenia widok. Z Ctrl zmieniają jego rozmiar. Escape usuwa zaznaczenie.',
   'texts': 'Teksty na tablicy',
   'texts.note': 'Karteczka: {text}',
   'texts.more': {
@@ -321,5 +322,6 @@ export const words = {
   'news.others': 'inni',
   'thing.line': 'Narysowana linia',
   'thing.selected': '{what}, {number} z {count}',
-  'thing.none': 'W tym widoku nie możesz niczego zmienić. Naciśnij F, aby pokazać wszystko.',
+  'thing.size': '{what}, {width} na {height}',
+  'thing.none': 'W tym widoku nie możesz niczego zmienić. Aby zobaczyć wszystko, wybierz „Pokaż wszystko” w menu.',
 }

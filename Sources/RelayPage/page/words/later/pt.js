@@ -32,6 +32,7 @@ export const words = {
   'board.ruled': 'Pautado',
   'board.blank': 'Liso',
   'menu.language': 'Idioma',
+  'menu.singleKeys': 'Atalhos de uma tecla só',
   'people.rename': 'Mudar seu nome',
   'people.otherDevice': 'Usar outro dispositivo…',
   'color': 'Cor',
@@ -296,7 +297,7 @@ export const words = {
 
   'skip': 'Ir para o quadro',
   'board.area': 'Quadro',
-  'board.keys': 'O ponto e a vírgula selecionam o elemento seguinte e o anterior. Enter muda um texto selecionado, ou põe aqui um novo texto, uma nota ou uma forma com a ferramenta. As setas movem a seleção ou, sem ela, a vista. Esc desfaz a seleção.',
+  'board.keys': 'O ponto e a vírgula, ou Alt com Page Down e Page Up, selecionam o elemento seguinte e o anterior. Enter muda um texto selecionado, ou põe aqui um novo texto, uma nota ou uma forma com a ferramenta. As setas movem a seleção ou, sem ela, a vista. Com Ctrl, mudam o tamanho dela. Esc desfaz a seleção.',
   'texts': 'Textos no quadro',
   'texts.note': 'Nota adesiva: {text}',
   'texts.more': {
@@ -311,5 +312,6 @@ export const words = {
   'news.others': 'outras pessoas',
   'thing.line': 'Linha desenhada',
   'thing.selected': '{what}, {number} de {count}',
-  'thing.none': 'Você não pode mudar nada do que está à vista. Pressione F para mostrar tudo.',
+  'thing.size': '{what}, {width} por {height}',
+  'thing.none': 'Você não pode mudar nada do que está à vista. Para ver tudo, escolha “Mostrar tudo” no menu.',
 }

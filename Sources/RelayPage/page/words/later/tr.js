@@ -32,6 +32,7 @@ export const words = {
   'board.ruled': 'Çizgili',
   'board.blank': 'Düz',
   'menu.language': 'Dil',
+  'menu.singleKeys': 'Tek tuşlu kısayollar',
   'people.rename': 'Adınızı değiştirin',
   'people.otherDevice': 'Başka bir cihaz kullan…',
   'color': 'Renk',
@@ -296,7 +297,7 @@ export const words = {
 
   'skip': 'Tahtaya git',
   'board.area': 'Tahta',
-  'board.keys': 'Nokta ve virgül buradaki sonraki ve önceki öğeyi seçer. Enter seçili metni değiştirir ya da aracıyla buraya yeni bir metin, not ya da şekil koyar. Ok tuşları seçileni, seçim yoksa görünümü kaydırır. Escape seçimi kaldırır.',
+  'board.keys': 'Nokta ve virgül ya da Alt ile Page Down ve Page Up buradaki sonraki ve önceki öğeyi seçer. Enter seçili metni değiştirir ya da aracıyla buraya yeni bir metin, not ya da şekil koyar. Ok tuşları seçileni, seçim yoksa görünümü kaydırır. Ctrl ile seçilenin boyutunu değiştirir. Escape seçimi kaldırır.',
   'texts': 'Tahtadaki metinler',
   'texts.note': 'Yapışkan not: {text}',
   'texts.more': {
@@ -311,5 +312,6 @@ export const words = {
   'news.others': 'diğerleri',
   'thing.line': 'Çizilmiş çizgi',
   'thing.selected': '{what}, {number} / {count}',
-  'thing.none': 'Görünenler arasında değiştirebileceğiniz bir şey yok. Tümünü göstermek için F’ye basın.',
+  'thing.size': '{what}, genişlik {width}, yükseklik {height}',
+  'thing.none': 'Görünenler arasında değiştirebileceğiniz bir şey yok. Tümünü görmek için menüden “Tümünü göster” seçin.',
 }
