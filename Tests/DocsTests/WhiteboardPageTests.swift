@@ -25,7 +25,7 @@ import Testing
         for (event, key) in ["copy": "c", "cut": "x", "paste": "v"] where bar.contains("on('\(event)'") { handled.insert("ctrl+\(key)") }
         // What keys alone do on the board.
         let alone = try Document.source("RelayPage/page/everyone/board-keys.js")
-        let run = try #require(alone.firstMatch(of: #/const run = (.*?)\}\[key\]/#)).output.1
+        let run = try #require(alone.firstMatch(of: #/(?s)const step = (.*?)\n    if \(!run\)/#)).output.1
         handled.formUnion(run.matches(of: #/'([^']+)'/#).map { $0.output.1.lowercased() })
         #expect(handled.count >= 20, "the file is not read rightly: \(handled)")
 

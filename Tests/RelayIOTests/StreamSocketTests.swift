@@ -119,7 +119,10 @@ private final class Bench: @unchecked Sendable {
             bench.sockets[0].close()
             listener.close()
         }
-        #expect(await bench.next() == .released(0))
+        // A source tells again of what is unread: perhaps before it was read.
+        var told = await bench.next()
+        while told == .readable(0) { told = await bench.next() }
+        #expect(told == .released(0))
     }
 
     @Test(
