@@ -33,6 +33,11 @@ const sabotages = [
   ['a position is not told', 'undefined : {token, seen}', 'undefined : {token}'],
   ['a board that is read is not told so', 'own: readings.has(channel)', 'own: false'],
   ['a subscription that was heard begins a second time', 'body: {...asked.request.body, since: undefined}', 'body: asked.request.body'],
+  ['who leaves as the link breaks stays', 'const repeatable = new Set([...endings, ', 'const repeatable = new Set(['],
+  ['what was left is entered in a new session', 'this.machine.requests.forgetEnded(asked)', ''],
+  ['what is over by then was not left', "endings.has(request.type) && isOverAlready(error)", 'false'],
+  ['who left and came in again comes in anywhere', 'return end < 0 ? all : all.slice(0, end)', 'return all'],
+  ['a leave that failed cannot be called again', 'state.asked[kind] || (', 'state.asked[kind] && ('],
   ['a question is not asked again', "'subscribedUsers', 'who',", "'subscribedUsers',"],
   ['what was missed is told twice', 'if (to <= told) return', ''],
   ['own messages count as seen too early', '!messages.isCatchingUp(message.channel)', 'true'],
@@ -318,7 +323,7 @@ try {
   for (const part of ['Sources/RelayPage', 'Tests/Page', 'docs/vectors']) cpSync(join(root, part), join(folder, part), {recursive: true})
   const tests = {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices',
-      'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code'],
+      'machine-withdrawal', 'machine-leaving', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code'],
     [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds',
       'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered', 'together', 'page-format', 'shapes', 'replay',
       'cuts', 'lasers', 'recognise', 'paper', 'once', 'boards', 'everyone', 'status'],

@@ -1,7 +1,7 @@
 // The handle of a channel, but for what whole.js adds to it.
 import {Board} from './board.js'
 import {isOverAlready} from './errors.js'
-import {sorted} from './keys.js'
+import {channelKey, sorted} from './keys.js'
 import {Metadata} from './metadata.js'
 import {optionsOf, taken} from './options.js'
 import {Presence} from './presence.js'
@@ -68,8 +68,11 @@ export class Channel {
   async leave(options) {
     const [, call] = taken('leave', options)
     const {client, state, name: channel} = this
-    const {message, stream} = state.asked
-    client.left(this.state)
+    const {wanted} = client.machine.session
+    // A call that failed can be made again.
+    const isIn = kind => state.asked[kind] || (state.privateReads === 0 && wanted.channels.has(channelKey(kind, channel)))
+    const [message, stream] = [isIn('message'), isIn('stream')]
+    client.left(state)
     const leave = type => client.request(type, {channel}, call, {handsOver: true}).catch(error => {
       if (!isOverAlready(error)) throw error
     })

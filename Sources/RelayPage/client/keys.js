@@ -11,3 +11,9 @@ export const sorted = keys => [...keys].sort((left, right) => left < right ? -1 
 
 /** The kind of channel that a request enters, by the type of the request. */
 export const kindEntered = {subscribe: 'message', join: 'stream'}
+
+/** The channel that a request enters or leaves. */
+export const stayKey = ({type, body: {channel}}) => {
+  const kind = {...kindEntered, unsubscribe: 'message', leave: 'stream'}[type]
+  return kind && channelKey(kind, channel)
+}

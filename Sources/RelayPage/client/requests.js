@@ -1,15 +1,18 @@
 // Requests and what their answers achieve.
 import {Access} from './access.js'
 import {answerShapes, holds} from './body-shapes.js'
-import {ErrorCode, RelayError, fault} from './errors.js'
-import {channelKey, kindEntered, ownerKey, partsOfKey, topicKey} from './keys.js'
+import {ErrorCode, RelayError, fault, isOverAlready} from './errors.js'
+import {channelKey, kindEntered, ownerKey, partsOfKey, stayKey, topicKey} from './keys.js'
 import {Limits} from './limits.js'
 import {messageOf} from './message.js'
 import {Pending} from './pending.js'
 
+/** What ends something. [SE11] */
+const endings = new Set(['unsubscribe', 'leave', 'leaveTopic', 'unsubscribeTopic', 'unsubscribeUserMetadata'])
+
 /** What changes nothing, or comes to the same when it is asked again. [SE11] */
-const repeatable = new Set(['subscribe', 'join', 'subscribedUsers', 'who', 'where', 'getStates', 'history', 'barrier', 'getMetadata',
-  'getLocks', 'boards', 'getBans', 'setReaderLimits', 'offerDevice', 'offerJoinCode', 'withdrawJoinCode', 'status'])
+const repeatable = new Set([...endings, 'subscribe', 'join', 'subscribedUsers', 'who', 'where', 'getStates', 'history', 'barrier',
+  'getMetadata', 'getLocks', 'boards', 'getBans', 'setReaderLimits', 'offerDevice', 'offerJoinCode', 'withdrawJoinCode', 'status'])
 export const mayBeRepeated = ({request, pending}) => !pending || repeatable.has(request.type)
 
 /** What the relay may answer late, and can be asked to give up. [SE14] */
@@ -40,7 +43,7 @@ export class Requests {
   /** Where nobody waits for its answer, a message channel is taken up where it was left. */
   askAgain(request, pending = undefined) {
     const {type, body, texts} = request
-    if (pending) return this.ask(request, pending)
+    if (pending) return this.ask({...request, isAgain: true}, pending)
     const position = type === 'subscribe' ? this.machine.messages.positions.get(body.channel) : undefined
     const since = position && {...position, ...this.machine.messages.readings.has(body.channel) && {own: true}}
     this.ask({type, body: type === 'subscribe' ? {...body, since} : body, texts})
@@ -143,10 +146,26 @@ export class Requests {
     return {all, users: succeeded, failed: failed.map(({user, code}) => ({user, code}))}
   }
 
+  /** What the app has told to end, and the relay perhaps not heard. */
+  forgetEnded(asked) {
+    for (const {request} of asked) if (endings.has(request.type)) this.over(request)
+  }
+
+  over(request) {
+    return this.achieved(request, {all: false, succeeded: request.body.users ?? [], failed: []}, [], true)
+  }
+
+  /** What is asked again to enter a channel, but for what is behind a request to leave it: that begins another stay. [SE11] */
+  askedOfStay(key) {
+    const all = this.askedAgain.filter(({request}) => stayKey(request) === key)
+    const end = all.findIndex(({request}) => endings.has(request.type))
+    return end < 0 ? all : all.slice(0, end)
+  }
+
   /** From where on the app wants a channel, where its `subscribe` was not answered. [SE11] */
   placeAsked(channel) {
-    const isMeant = ({request: {type, body}, pending}) => pending && type === 'subscribe' && body.channel === channel && body.since
-    return this.askedAgain.findLast(isMeant)?.request.body.since
+    const isMeant = ({request: {body}, pending}) => pending && body.since
+    return this.askedOfStay(channelKey('message', channel)).findLast(isMeant)?.request.body.since
   }
 
   refused(body, now) {
@@ -160,8 +179,10 @@ export class Requests {
     const found = this.byID.get(body.id)
     if (found) {
       this.byID.delete(body.id)
-      if (found.pending) found.pending.settle({error})
-      else this.refusedAgain(found.request, error)
+      const {request, pending} = found
+      if (request.isAgain && endings.has(request.type) && isOverAlready(error)) pending.settle({value: this.over(request)})
+      else if (pending) pending.settle({error})
+      else this.refusedAgain(request, error)
       return
     }
     if (this.machine.state === 'connecting') return this.machine.end({kind: 'loginRefused', error}, now)

@@ -1,11 +1,8 @@
 // The session: what the app wants, and how it is had again after a break. [SE9]
 import {Access} from './access.js'
 import {fault} from './errors.js'
-import {channelID, channelKey, kindEntered, partsOfKey, sorted} from './keys.js'
+import {channelID, channelKey, partsOfKey, sorted, stayKey} from './keys.js'
 import {Limits} from './limits.js'
-
-/** The channel that a request subscribes or joins. */
-const keyOf = ({type, body}) => kindEntered[type] && channelKey(kindEntered[type], body.channel)
 
 /** What was asked of a message channel. */
 const startOf = since => since ? (since.beginning ? 'beginning' : 'elsewhere') : 'goesOn'
@@ -61,6 +58,7 @@ export class Session {
       this.unconfirmedChannels = new Set(this.wanted.channels.keys())
     } else {
       const asked = this.machine.requests.askedAgain.splice(0)
+      this.machine.requests.forgetEnded(asked)
       this.askForAll()
       for (const {request, pending} of asked) if (pending) this.machine.requests.askAgain(request, pending)
     }
@@ -83,11 +81,11 @@ export class Session {
   restorationEnded() {
     this.machine.flows.closeUnconfirmed()
     const again = this.machine.requests.askedAgain.splice(0)
-    const wantedAgain = new Set(again.filter(({pending}) => !pending).map(({request}) => keyOf(request)))
+    const wantedAgain = new Set(again.filter(({pending}) => !pending).map(({request}) => stayKey(request)))
     // Left by a request whose answer was lost with the link, unless it is asked for anew.
     for (const key of sorted(this.unconfirmedChannels)) if (!wantedAgain.has(key)) this.left(channelID(key))
     for (const {request, pending} of again) {
-      const key = keyOf(request)
+      const key = stayKey(request)
       // Nobody waits for it: that request was heard, and only its answer lost.
       if (!pending && key && !this.unconfirmedChannels.has(key)) continue
       this.machine.requests.askAgain(request, pending)
@@ -161,8 +159,8 @@ export class Session {
       messages.caughtUp({channel: handle, head: body.head})
     }
     // It begins there now, and goes on where it is from here on.
-    for (const asked of this.machine.requests.askedAgain) {
-      if (keyOf(asked.request) === key) asked.request = {...asked.request, body: {...asked.request.body, since: undefined}}
+    for (const asked of this.machine.requests.askedOfStay(key)) {
+      asked.request = {...asked.request, body: {...asked.request.body, since: undefined}}
     }
   }
 
