@@ -216,6 +216,12 @@ const sabotages = [
   ['words: a number beyond a million has none', ' ?? found.other : found', ' : found'],
   ['words: a language is asked for with its country', "name?.split('-')[0].toLowerCase()", 'name?.toLowerCase()'],
   ['words: another language lacks what came late', "[part, ...isWhole ? ['later/'] : []]", '[part]'],
+  ['names: they are English in every language', "await wordsOf(language, 'names/')", "await wordsOf('en', 'names/')"],
+  ['names: of a title in other letters its number alone is left', "/\\p{L}/u.test(title) && !/[a-z]/.test(name) ? '' : name", 'name'],
+  ['names: a Polish or Turkish letter is a gap', 'letter => letters[letter])', "'-')"],
+  ['names: the number of a title is not that of its address', 'title : pair(english)} ${count}`)', 'title : pair(english)} ${number()}`)'],
+  ['names: a word does not agree', 'Бадьорий Веселий', 'Бадьорий Весела'],
+  ['names: the next title is one that a board has', 'board.title === next || ', ''],
   ['status: numbers are English', 'value.toLocaleString(locale, {minimumFractionDigits', "value.toLocaleString('en', {minimumFractionDigits"],
   ['texts: a word begins no line of its own', 'if (from > start) {', 'if (false) {'],
   ['texts: an accent stands alone', '|(?<=\\u200d).', ''],
@@ -321,7 +327,7 @@ try {
       'machine-withdrawal', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code'],
     [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds',
       'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered', 'together', 'page-format', 'shapes', 'replay',
-      'cuts', 'lasers', 'recognise', 'paper', 'once', 'boards', 'everyone', 'status'],
+      'cuts', 'lasers', 'recognise', 'paper', 'once', 'boards', 'everyone', 'status', 'names'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(
