@@ -111,9 +111,9 @@ def proposed(stage):
         until(lambda: wanted.fullmatch(ada.ask(title)), lambda: f"{name}: a title, and not {ada.ask(title)}", 5)
         ben = stage.page(relay, f"Ben {name}", board=ada.board)
         until(lambda: ben.ask(title) == ada.ask(title), lambda: f"{name}: Ben sees {ben.ask(title)}", 5)
+        stage.picture(ada, f"{name}-new-board")
         ada.click("#invite")
         until(lambda: ada.is_shown("#qr img"), "the invitation has a code", 5)
         link = ada.ask("return document.getElementById('address').value")
         assert f"/#/b/{ada.board}?k=" in link, link
-        stage.picture(ada, f"{name}-new-board")
         ada.click("#invite-close")

@@ -315,6 +315,16 @@ const sabotages = [
   ['replay: a board is played in the order of its keys', 'place(one) - place(other) || 0', '0'],
 ]
 
+/**
+ * The same of what these tests cannot load, for a lesson in a browser. This script looks only whether they can still be broken. By hand:
+ * break one, build, and see `python3 Tests/Browser/check.py --only 'lesson of ten'` red at the step that is named.
+ */
+const ofLesson = [
+  ['invite: a guest gets the host’s key', 'link.show(linkTo(location.origin, board, session.credential))',
+    'link.show(linkTo(location.origin, board, {key: session.credential?.key}))'],
+  ['erase: a step back is forgotten and not taken', 'undo: () => turn(undo.undo(records))', 'undo: () => undo.undo(records)'],
+]
+
 const only = process.argv[2]
 /** How many times a text stands in all of them. */
 const times = text => files.reduce((sum, file) => sum + file.text.split(text).length - 1, 0)
@@ -334,6 +344,7 @@ try {
     process.execPath, ['--test', '--test-timeout=30000', ...tests[of].map(name => `Tests/Page/${name}.test.mjs`)],
     {cwd: folder, timeout: 600_000, stdio: 'ignore'}).status === 0
   for (const part of [client, page]) if (!isGreen(part)) failures.push(`the tests of ${part} are red without a sabotage`)
+  for (const [name, right] of ofLesson) if (times(right) !== 1) failures.push(`${name}: what it breaks stands there ${times(right)} times`)
   for (const [name, right, wrong] of sabotages) {
     if (only && !name.includes(only)) continue
     if (times(right) !== 1) {
