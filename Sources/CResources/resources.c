@@ -502,6 +502,36 @@ static const unsigned char page_words_later_tr_js[] = {
 static const unsigned char page_words_later_uk_js[] = {
 #embed "../RelayPage/page/words/later/uk.js"
 };
+static const unsigned char page_words_names_ar_js[] = {
+#embed "../RelayPage/page/words/names/ar.js"
+};
+static const unsigned char page_words_names_de_js[] = {
+#embed "../RelayPage/page/words/names/de.js"
+};
+static const unsigned char page_words_names_en_js[] = {
+#embed "../RelayPage/page/words/names/en.js"
+};
+static const unsigned char page_words_names_es_js[] = {
+#embed "../RelayPage/page/words/names/es.js"
+};
+static const unsigned char page_words_names_fr_js[] = {
+#embed "../RelayPage/page/words/names/fr.js"
+};
+static const unsigned char page_words_names_it_js[] = {
+#embed "../RelayPage/page/words/names/it.js"
+};
+static const unsigned char page_words_names_pl_js[] = {
+#embed "../RelayPage/page/words/names/pl.js"
+};
+static const unsigned char page_words_names_pt_js[] = {
+#embed "../RelayPage/page/words/names/pt.js"
+};
+static const unsigned char page_words_names_tr_js[] = {
+#embed "../RelayPage/page/words/names/tr.js"
+};
+static const unsigned char page_words_names_uk_js[] = {
+#embed "../RelayPage/page/words/names/uk.js"
+};
 static const unsigned char page_words_pl_js[] = {
 #embed "../RelayPage/page/words/pl.js"
 };
@@ -723,6 +753,16 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/words/later/pt.js", page_words_later_pt_js),
     FILE_NAMED("page/words/later/tr.js", page_words_later_tr_js),
     FILE_NAMED("page/words/later/uk.js", page_words_later_uk_js),
+    FILE_NAMED("page/words/names/ar.js", page_words_names_ar_js),
+    FILE_NAMED("page/words/names/de.js", page_words_names_de_js),
+    FILE_NAMED("page/words/names/en.js", page_words_names_en_js),
+    FILE_NAMED("page/words/names/es.js", page_words_names_es_js),
+    FILE_NAMED("page/words/names/fr.js", page_words_names_fr_js),
+    FILE_NAMED("page/words/names/it.js", page_words_names_it_js),
+    FILE_NAMED("page/words/names/pl.js", page_words_names_pl_js),
+    FILE_NAMED("page/words/names/pt.js", page_words_names_pt_js),
+    FILE_NAMED("page/words/names/tr.js", page_words_names_tr_js),
+    FILE_NAMED("page/words/names/uk.js", page_words_names_uk_js),
     FILE_NAMED("page/words/pl.js", page_words_pl_js),
     FILE_NAMED("page/words/pt.js", page_words_pt_js),
     FILE_NAMED("page/words/status/ar.js", page_words_status_ar_js),

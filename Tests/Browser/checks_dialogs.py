@@ -2,6 +2,7 @@
 
 from selenium.webdriver.common.keys import Keys
 
+import checks_together as together
 from browser import until
 from checks_everyone import notes, ready
 from checks_languages import WORDS, choose
@@ -95,9 +96,11 @@ def dialogs(stage):
 
 @check("for those who want nothing to move, the laser, following, zoom and dialogs do not animate")
 def still(stage):
-    page = stage.page(stage.relay(), "Ada", key="host")
+    relay = stage.relay()
+    page = stage.page(relay, "Ada", key="host")
     if page.browser.name != "chromium":
         return
+    ben = stage.page(relay, "Ben")
     ready(page)
     # What the page has under way, and what it is told to begin with.
     motions = "return [...document.getAnimations()].map(motion => motion.transitionProperty ?? motion.animationName ?? 'script')"
@@ -129,11 +132,27 @@ def still(stage):
     page.click("#zoom-in")
     assert page.ask("return window.whiteboard.view.scale") != before, "zoom is there at once"
     see("zoom")
+    together.press_beside(page, "Ben", ".follow")
+    until(lambda: "Ada follows you" in together.notices(ben), "Ben is told", 10)
+    until(lambda: abs(together.view(page)["x"] - together.view(ben)["x"]) < 2, "Ada sees what Ben sees", 10)
+    # The view of each moment at which it is drawn: where it was, where it goes, and nothing between.
+    page.ask("""window.places = [window.whiteboard.view.x]
+        const look = () => {
+          const {x} = window.whiteboard.view
+          if (x !== window.places.at(-1)) window.places.push(x)
+          requestAnimationFrame(look)
+        }
+        look()""")
+    ben.show(-4_000, -3_000)
+    until(lambda: abs(together.view(page)["x"] + 4_000) < 2, "Ada sees what Ben sees", 10)
+    places = page.ask("return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(window.places))))")
+    assert len(places) == 2, f"the view glides: {places}"
+    see("following")
     for opener in "#invite", "#clear":
         page.ask("document.querySelector(arguments[0]).click()", opener)
         until(lambda: page.is_shown("dialog"), f"{opener} opens a dialog", 5)
         see(opener)
         page.press(Keys.ESCAPE)
         until(lambda: not page.is_shown("dialog"), "Escape closes it", 5)
-    assert looked == 5
+    assert looked == 6
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

@@ -1,5 +1,7 @@
 """The page and the status page in every language: chosen, remembered, and with room for each word in the smallest window."""
 
+import re
+
 from selenium.webdriver.common.keys import Keys
 
 from browser import until
@@ -88,3 +90,30 @@ def status(stage):
             wrong.append(f"{name}: {over} px are beside the window")
         stage.picture(page, f"{name}-status")
     assert not wrong, f"{len(wrong)} faults: " + "; ".join(wrong[:12])
+
+
+@check("a new board has a title in the language of whoever makes it, the same for all, and an address of plain letters")
+def proposed(stage):
+    relay = stage.relay()
+    ada = stage.page(relay, "Ada", key="host")
+    title = "return document.getElementById('title').value"
+    for name, letters in (("en", "[A-Za-z]+"), ("pl", "[A-Za-zżźćńółęąśŻŹĆŁŚ]+"), ("uk", "[А-яІіЇїЄє]+"), ("ar", "[\u0620-\u064a]+")):
+        before = ada.ask("return window.whiteboard.board")
+        ada.click("#more")
+        until(lambda: ada.is_shown("#language"), "the menu is shown", 5)
+        choose(ada, name)
+        ada.click("#more")
+        ada.click("#new-board")
+        until(lambda: ada.ask("return window.whiteboard.board") != before, f"{name}: another board", 5)
+        ada.board = ada.ask("return window.whiteboard.board")
+        assert re.fullmatch(r"[a-z]+-[a-z]+-\d{3}", ada.board) and ada.ask("return location.hash") == f"#/b/{ada.board}", ada.board
+        wanted = re.compile(f"{letters} {letters} {ada.board[-3:]}")
+        until(lambda: wanted.fullmatch(ada.ask(title)), lambda: f"{name}: a title, and not {ada.ask(title)}", 5)
+        ben = stage.page(relay, f"Ben {name}", board=ada.board)
+        until(lambda: ben.ask(title) == ada.ask(title), lambda: f"{name}: Ben sees {ben.ask(title)}", 5)
+        stage.picture(ada, f"{name}-new-board")
+        ada.click("#invite")
+        until(lambda: ada.is_shown("#qr img"), "the invitation has a code", 5)
+        link = ada.ask("return document.getElementById('address').value")
+        assert f"/#/b/{ada.board}?k=" in link, link
+        ada.click("#invite-close")

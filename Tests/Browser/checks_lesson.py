@@ -1,4 +1,4 @@
-"""The lesson of ten (lesson_of_ten.py), as short as it is whole."""
+"""The lesson of ten (lesson_of_ten.py), as short as it is whole. Faults that it sees: `ofLesson` in Tests/Page/sabotage.mjs."""
 
 from lesson_of_ten import Lesson
 from stage import check

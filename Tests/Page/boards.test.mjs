@@ -11,6 +11,7 @@ globalThis.window = {...storages, addEventListener() {}, removeEventListener() {
 const {goTo, mayLeave} = await import('../../Sources/RelayPage/page/board-change.js')
 const {copyBoard, copyOf, readBoard, steps} = await import('../../Sources/RelayPage/page/board-copy.js')
 const kept = await import('../../Sources/RelayPage/page/kept-boards.js')
+const {nameFor, nameOf} = await import('../../Sources/RelayPage/page/new-names.js')
 const {loadKinds} = await import('../../Sources/RelayPage/page/kinds/index.js')
 const {Live} = await import('../../Sources/RelayPage/page/live.js')
 const {Records} = await import('../../Sources/RelayPage/page/records.js')
@@ -257,9 +258,12 @@ test('of more boards than the list holds the one left longest ago goes; of more 
 })
 
 test('a name is made of a title, and the next title is one that nobody has', () => {
-  assert.deepEqual(['Page two', ' Größe 3! ', 'Урок', 'a'.repeat(80)].map(kept.nameFor), ['page-two', 'grosse-3', '', 'a'.repeat(64)])
-  assert.deepEqual([kept.nextTitle('Lesson', []), kept.nextTitle('Lesson 2', ['lesson-3']), kept.nextTitle('7', [])],
-    ['Lesson 2', 'Lesson 4', '7 2'])
+  const titles = ['Page two', ' Größe 3! ', 'Wesoły Hızlı İyi', 'Урок 3', '3', 'a'.repeat(80)]
+  assert.deepEqual(titles.map(nameFor), ['page-two', 'grosse-3', 'wesoly-hizli-iyi', '', '3', 'a'.repeat(64)])
+  assert.match(nameOf('Урок 3'), /^[a-z]+-[a-z]+-\d{3}$/, 'its number alone is the name of no other lesson')
+  const next = (title, ...list) => kept.nextTitle(title, list)
+  assert.deepEqual([next('Lesson'), next('Lesson 2', {name: 'lesson-3', title: 'Another'}), next('7')], ['Lesson 2', 'Lesson 4', '7 2'])
+  assert.equal(next('Урок', {name: 'quiet-otter-417', title: 'Урок 2'}), 'Урок 3')
 })
 
 // MARK: Copies

@@ -12,7 +12,6 @@ import {InkStroke} from '../../Sources/RelayPage/page/ink.js'
 import {touches} from '../../Sources/RelayPage/page/kinds/index.js'
 import {Live} from '../../Sources/RelayPage/page/live.js'
 import {tint, titleOf} from '../../Sources/RelayPage/page/names.js'
-import {boardName, personName} from '../../Sources/RelayPage/page/new-names.js'
 import {qrCode} from '../../Sources/RelayPage/page/qr.js'
 import {Records} from '../../Sources/RelayPage/page/records.js'
 import {Undo} from '../../Sources/RelayPage/page/undo.js'
@@ -372,11 +371,7 @@ test('a tab takes its own id again, then one with strokes that are not sent', ()
   assert.deepEqual(candidates(['a'], null, () => false), ['a'])
 })
 
-test('board names are names that a relay takes, and differ', () => {
-  const names = new Set(Array.from({length: 200}, boardName))
-  names.forEach(checkedName)
-  assert.ok(names.size > 190)
-  assert.match(personName(), /^[A-Z][a-z]+ [A-Z][a-z]+$/)
+test('a board without a title is called after its name; a person has a colour', () => {
   assert.equal(titleOf('quiet-otter-417'), 'Quiet Otter 417')
   assert.match(tint('x'), /^#[0-9A-F]{6}$/)
 })

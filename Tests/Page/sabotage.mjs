@@ -221,6 +221,12 @@ const sabotages = [
   ['words: a number beyond a million has none', ' ?? found.other : found', ' : found'],
   ['words: a language is asked for with its country', "name?.split('-')[0].toLowerCase()", 'name?.toLowerCase()'],
   ['words: another language lacks what came late', "[part, ...isWhole ? ['later/'] : []]", '[part]'],
+  ['names: they are English in every language', "await wordsOf(language, 'names/')", "await wordsOf('en', 'names/')"],
+  ['names: of a title in other letters its number alone is left', "/\\p{L}/u.test(title) && !/[a-z]/.test(name) ? '' : name", 'name'],
+  ['names: a Polish or Turkish letter is a gap', 'letter => letters[letter])', "'-')"],
+  ['names: the number of a title is not that of its address', 'title : pair(english)} ${count}`)', 'title : pair(english)} ${number()}`)'],
+  ['names: a word does not agree', 'Бадьорий Веселий', 'Бадьорий Весела'],
+  ['names: the next title is one that a board has', 'board.title === next || ', ''],
   ['status: numbers are English', 'value.toLocaleString(locale, {minimumFractionDigits', "value.toLocaleString('en', {minimumFractionDigits"],
   ['texts: a word begins no line of its own', 'if (from > start) {', 'if (false) {'],
   ['texts: an accent stands alone', '|(?<=\\u200d).', ''],
@@ -314,6 +320,16 @@ const sabotages = [
   ['replay: a board is played in the order of its keys', 'place(one) - place(other) || 0', '0'],
 ]
 
+/**
+ * The same of what these tests cannot load, for a lesson in a browser. This script looks only whether they can still be broken. By hand:
+ * break one, build, and see `python3 Tests/Browser/check.py --only 'lesson of ten'` red at the step that is named.
+ */
+const ofLesson = [
+  ['invite: a guest gets the host’s key', 'link.show(linkTo(location.origin, board, session.credential))',
+    'link.show(linkTo(location.origin, board, {key: session.credential?.key}))'],
+  ['erase: a step back is forgotten and not taken', 'undo: () => turn(undo.undo(records))', 'undo: () => undo.undo(records)'],
+]
+
 const only = process.argv[2]
 /** How many times a text stands in all of them. */
 const times = text => files.reduce((sum, file) => sum + file.text.split(text).length - 1, 0)
@@ -326,13 +342,14 @@ try {
       'machine-withdrawal', 'machine-leaving', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code'],
     [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds',
       'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered', 'together', 'page-format', 'shapes', 'replay',
-      'cuts', 'lasers', 'recognise', 'paper', 'once', 'boards', 'everyone', 'status'],
+      'cuts', 'lasers', 'recognise', 'paper', 'once', 'boards', 'everyone', 'status', 'names'],
   }
   // A test that hangs is red.
   const isGreen = of => spawnSync(
     process.execPath, ['--test', '--test-timeout=30000', ...tests[of].map(name => `Tests/Page/${name}.test.mjs`)],
     {cwd: folder, timeout: 600_000, stdio: 'ignore'}).status === 0
   for (const part of [client, page]) if (!isGreen(part)) failures.push(`the tests of ${part} are red without a sabotage`)
+  for (const [name, right] of ofLesson) if (times(right) !== 1) failures.push(`${name}: what it breaks stands there ${times(right)} times`)
   for (const [name, right, wrong] of sabotages) {
     if (only && !name.includes(only)) continue
     if (times(right) !== 1) {

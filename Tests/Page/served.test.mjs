@@ -30,11 +30,11 @@ function loaded(name, found = new Set()) {
 /** Uncompressed, each file as it is written. */
 const loadedBytesMax = 400_000
 /** What is imported while the page runs, before the board stands there: the words of one language, and a name for who has none. */
-const soon = language => [`page/words/${language}.js`, 'page/new-names.js']
+const soon = language => [`page/words/${language}.js`, `page/words/names/${language}.js`, ...loaded('page/new-names.js')]
 
 for (const language of Object.keys(languages)) {
   test(`all that the whiteboard loads before the first drawing, in ${language}, has at most ${loadedBytesMax} bytes`, context => {
-    const names = [...loaded('page/index.html'), ...soon(language)]
+    const names = [...new Set([...loaded('page/index.html'), ...soon(language)])]
     const bytes = names.reduce((sum, name) => sum + Buffer.byteLength(files.get(name)), 0)
     context.diagnostic(`${names.length} files, ${bytes} bytes`)
     assert.ok(names.includes('page/app.js') && names.includes('client/machine.js') && names.includes('page/board.css'))
@@ -49,7 +49,7 @@ test('what the whiteboard loads later is there, and is not loaded at first', () 
   const wanted = ['page/host.js', 'page/svg-document.js', 'page/explain.js', 'page/tools/select.js']
   assert.ok(wanted.every(name => later.includes(name)), `${later}`)
   const words = [...files.keys()].filter(name => /^page\/words\/.*\b[a-z]{2}\.js$/.test(name))
-  assert.equal(words.length, 3 * Object.keys(languages).length)
+  assert.equal(words.length, 4 * Object.keys(languages).length)
   for (const name of [...later, ...words]) assert.ok(files.has(name) && !first.has(name), name)
 })
 

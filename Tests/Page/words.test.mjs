@@ -7,7 +7,7 @@ import {best, label, languages, locale, restOfWords, say, speak, wordsOf} from '
 
 const folder = new URL('../../Sources/RelayPage/page/', import.meta.url)
 const read = name => readFileSync(new URL(name, folder), 'utf8')
-const parts = ['', 'later/', 'status/']
+const parts = ['', 'later/', 'status/', 'names/']
 /** By the language's name, its words of each part. */
 const all = new Map()
 for (const name of Object.keys(languages)) all.set(name, await Promise.all(parts.map(part => wordsOf(name, part))))

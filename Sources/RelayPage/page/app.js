@@ -37,7 +37,7 @@ const late = {
   endings: withWords(() => import('./endings.js')), everyone: withWords(() => import('./everyone/index.js')),
   explain: withWords(() => import('./explain.js')), host: withWords(() => import('./host.js')),
   invite: withWords(() => import('./invite.js')), joinCode: withWords(() => import('./join-code.js')),
-  kinds: loadKinds, names: () => import('./new-names.js'),
+  kinds: loadKinds, names: async () => (await import('./new-names.js')).proposals(),
   panels: withWords(() => import('./panels.js')), people: withWords(() => import('./people.js')), png: () => import('./png.js'),
   replay: withWords(() => import('./replay/index.js')), shapes: () => import('./recognise.js'),
   svg: () => import('./svg-document.js'), together: () => import('./together.js'), tools: withWords(loadTools),
@@ -319,7 +319,7 @@ async function showPanels() {
     menu: {
       paste: async () => (await beginEditing(), editing.pasteKept()),
       'show-boards': async () => (await beginBoards(), boards.show()),
-      'new-board': async () => location.hash = `/b/${(await late.names()).boardName()}`,
+      'new-board': async () => (await beginBoards(), boards.beginProposed()),
       ...session.credential?.key ? {'type-code': typeCode} : {},
       'export-png': async () => (await late.png()).savePNG(records.ordered, `${title()}.png`, paper()),
       'export-svg': async () => (await late.svg()).saveSVG(records.ordered, records.title, `${title()}.svg`),
@@ -352,7 +352,7 @@ const typeCode = () => late.joinCode().then(async ({askBoard}) => {
 const offerDevice = () => late.invite().then(({offerDevice}) => offerDevice({session, failed}), noModule)
 
 async function askName() {
-  const value = local.getItem('whiteboard.name') ?? (await late.names()).personName()
+  const value = local.getItem('whiteboard.name') ?? (await late.names()).person()
   const input = field({id: 'name', value, maxLength: 40, ariaLabel: say('welcome.name'),
       onfocus: () => input.select()})
   await ask('welcome', say('welcome.title'), say('welcome.text'), [['start', say('welcome.start')]], [input], true)

@@ -4,9 +4,9 @@ import {boxAround} from './boxes.js'
 import {explain} from './explain.js'
 import {linkTo} from './identity.js'
 import {drawElement} from './kinds/index.js'
-import {beside, keepBoard, keptBoards, nameFor, nextTitle, pictureLettersMax} from './kept-boards.js'
+import {beside, keepBoard, keptBoards, nextTitle, pictureLettersMax} from './kept-boards.js'
 import {titleOf} from './names.js'
-import {boardName} from './new-names.js'
+import {nameOf, proposals} from './new-names.js'
 import {prepared} from './surface.js'
 import {$, ask, field, icon, make, toast} from './ui.js'
 import {locale, say} from './words/index.js'
@@ -141,13 +141,20 @@ export class Boards {
 
   /** Asks for the name of a new board, and goes there. */
   async begin() {
-    const input = field({id: 'board-name', value: titleOf(boardName()), maxLength: 60, ariaLabel: say('boards.name'),
+    const proposal = (await proposals()).board()
+    const input = field({id: 'board-name', value: proposal.title, maxLength: 60, ariaLabel: say('boards.name'),
       onfocus: () => input.select()})
     const answer = await ask('new-board-dialog', say('boards.new'), say('boards.newText'),
       [['board-no', say('boards.no')], ['board-yes', say('boards.begin')]], [input])
     const title = input.value.trim()
     if (answer !== 'board-yes' || !title) return
-    const name = nameFor(title) || boardName()
+    this.#goToNew(title === proposal.title ? proposal : {name: nameOf(title), title})
+  }
+  /** A new board under the proposed name. */
+  async beginProposed() {
+    this.#goToNew((await proposals()).board())
+  }
+  #goToNew({name, title}) {
     this.#name(name, title)
     go(name)
   }
@@ -160,14 +167,14 @@ export class Boards {
 
   /** Asks for the name of a copy, makes it, and goes there. Who closes the list stops it. */
   async #copy({name: from, title: before, picture, hasImages}, signal) {
-    const input = field({id: 'board-name', value: nextTitle(before, this.list.map(({name}) => name)), maxLength: 60,
+    const input = field({id: 'board-name', value: nextTitle(before, this.list), maxLength: 60,
       ariaLabel: say('boards.name'), onfocus: () => input.select()})
     const answer = await ask('copy-dialog', say('boards.copyOf', {title: before}), say('boards.copyText'),
       [['copy-no', say('boards.no')], ['copy-template', say('boards.template')], ['copy-yes', say('boards.duplicate')]], [input])
     const title = input.value.trim()
     if (!['copy-template', 'copy-yes'].includes(answer) || !title) return
     const {session} = this
-    const to = nameFor(title) || boardName()
+    const to = nameOf(title)
     const progress = done => Object.assign($('copying') ?? {}, {hidden: false, value: done})
     try {
       progress(0)

@@ -1,6 +1,7 @@
 // The boards that this browser has been on, as pages: in the order in which it came to them, each with its title, when it was left, and
 // a small picture. They are of one relay.
 import {open, read, write} from './identity.js'
+import {nameFor} from './new-names.js'
 import {isName} from '../client/text.js'
 
 const local = open('localStorage')
@@ -47,12 +48,11 @@ export function beside(list, name, step) {
   return at < 0 ? undefined : list[at + step]?.name
 }
 
-/** A board's name for a title that somebody gave; of other alphabets nothing is left. */
-export const nameFor = title => title.normalize('NFKD').replace(/\p{M}/gu, '').replace(/ß/g, 'ss').toLowerCase()
-    .replace(/[^a-z\d]+/g, '-').slice(0, 64).replace(/^-|-$/g, '')
-
-/** The title of the next board of its kind: `Lesson 2` behind `Lesson`, or behind it the first that nobody has. @param {string[]} names that are taken */
-export function nextTitle(title, names) {
+/** The title of the next board of its kind: `Lesson 2` behind `Lesson`, or behind it the first that no board of the list has. */
+export function nextTitle(title, list) {
   const [, stem, number = '1'] = /^(.*?)(?:\s+(\d{1,6}))?$/.exec(title)
-  for (let next = Number(number) + 1; ; next++) if (!names.includes(nameFor(`${stem} ${next}`))) return `${stem} ${next}`
+  for (let count = Number(number) + 1; ; count++) {
+    const next = `${stem} ${count}`
+    if (!list.some(board => board.title === next || board.name === nameFor(next))) return next
+  }
 }

@@ -1,5 +1,6 @@
-// The words of the page, in the language of whoever reads it. A language is three files, of the same keys in all languages: words/xx.js
-// has what is needed from the first moment on, words/later/xx.js the rest, words/status/xx.js the status page; and a line here.
+// The words of the page, in the language of whoever reads it. A language is four files, of the same keys in all languages: words/xx.js
+// has what is needed from the first moment on, words/later/xx.js the rest, words/status/xx.js the status page, words/names/xx.js the names
+// that the page proposes; and a line here.
 import {keep, open} from '../identity.js'
 import {hasSingleKeys} from '../remembered.js'
 
@@ -8,7 +9,7 @@ export const languages = {
   en: {name: 'English'}, de: {name: 'Deutsch'}, fr: {name: 'Français'}, es: {name: 'Español'}, it: {name: 'Italiano'},
   pt: {name: 'Português'}, pl: {name: 'Polski'}, tr: {name: 'Türkçe'}, uk: {name: 'Українська'}, ar: {name: 'العربية', dir: 'rtl'},
 }
-/** @param {''|'later/'|'status/'} part */
+/** @param {''|'later/'|'status/'|'names/'} part */
 export const wordsOf = async (name, part = '') => (await import(`./${part}${name}.js`)).words
 
 const place = 'whiteboard.language'
