@@ -23,7 +23,9 @@ OTHERS = {"key-dialog": ("key.title", "key.needed", "key.label", "key.join"),
           "other-relay": ("otherRelay.title", "otherRelay.text", "", "otherRelay.yes"),
           "replay-fault": ("replay.notPlayed", "replay.strokes", "", "close")}
 ASK = """const [id, title, text, label, button, done] = arguments
-    Promise.all([import('/page/ui.js'), import('/page/words/index.js')]).then(([{ask, field}, {say}]) => {
+    // The page's own modules, which know its language.
+    const own = path => import(new URL(path, document.querySelector('script').src))
+    Promise.all([own('ui.js'), own('words/index.js')]).then(([{ask, field}, {say}]) => {
       ask(id, say(title), say(text), [['yes', say(button)]], label ? [field({ariaLabel: say(label)})] : [])
       done()
     })"""

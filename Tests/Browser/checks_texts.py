@@ -43,7 +43,7 @@ def wraps(stage):
     ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
     write(ada, "W" * 20, (100, 150))
     ben.must_have(1)
-    width = ada.ask("""return import('/page/kinds/index.js').then(({kindOf}) => {
+    width = ada.ask("""return import(new URL('kinds/index.js', document.querySelector('script').src)).then(({kindOf}) => {
         const element = {type: 'text', color: '#000000FF', size: 2600, x: 0, y: 0, text: 'W'.repeat(20)}
         return [kindOf('text').boxOf(element)[2], kindOf('text').documentBoxOf(element)[2]].map(place => place / 100)})""")
     assert width[0] > width[1] * 1.2, f"a text of W is no wider than guessed: {width}"
