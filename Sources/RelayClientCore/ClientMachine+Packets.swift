@@ -92,15 +92,15 @@ extension ClientMachine {
         tellLostEarly(opened.flow)
     }
 
-    /// Packets that went with a broken link, without those that were told before.
-    private mutating func reportMissing(_ handle: UInt32, _ flow: KnownSession.Flow, upTo last: UInt32) {
+    /// Packets that went with a broken link, up to `last` or without an end, but for those that were told lost before.
+    private mutating func reportMissing(_ handle: UInt32, _ flow: KnownSession.Flow, upTo last: UInt32?) {
         var entries: [PacketsLost.Entry] = []
         var next = flow.next
         for told in flow.told.sorted(by: { $0.lowerBound < $1.lowerBound }) where told.upperBound >= next {
-            if told.lowerBound > next { entries.append(entry(handle, flow, next, min(last, told.lowerBound - 1))) }
+            if told.lowerBound > next { entries.append(entry(handle, flow, next, min(last ?? .max, told.lowerBound - 1))) }
             next = told.upperBound &+ 1
         }
-        if next <= last { entries.append(entry(handle, flow, next, last)) }
+        if next <= last ?? .max { entries.append(entry(handle, flow, next, last)) }
         if !entries.isEmpty, isHeard(flow) { emit(.packetsLost(PacketsLost(reason: .linkBroken, entries: entries))) }
     }
 
@@ -117,8 +117,7 @@ extension ClientMachine {
     /// Flows that the relay did not name again after a resumption have closed meanwhile. [SE9]
     mutating func closeUnconfirmedFlows() {
         for handle in known.unconfirmedFlows.inOrder() {
-            guard let flow = known.flows.removeValue(forKey: handle), isHeard(flow) else { continue }
-            emit(.packetsLost(PacketsLost(reason: .linkBroken, entries: [entry(handle, flow, flow.next, nil)])))
+            if let flow = known.flows.removeValue(forKey: handle) { reportMissing(handle, flow, upTo: nil) }
         }
         known.unconfirmedFlows = []
     }

@@ -223,6 +223,7 @@ def forced(stage):
 
 @check("shortcuts of one key are switched off in the menu, for all tabs and reloads, and what has Ctrl or Alt still works")
 def single_keys(stage):
+    import checks_edit
     page = stage.page(stage.relay(), "Ada", key="host")
     ready(page)
 
@@ -254,7 +255,7 @@ def single_keys(stage):
         assert tool() == before and not page.is_shown("dialog"), f"{tool()}, not {before}"
         assert page.ask("return document.querySelector('#zoom-level').textContent").startswith("100"), "the view is another one"
         assert "(P)" not in page.ask("return document.querySelector('#tool-pen').title")
-    ActionChains(page.driver, duration=0).key_down(Keys.ALT).send_keys(Keys.PAGE_DOWN).key_up(Keys.ALT).perform()
+    checks_edit.keys(page, Keys.PAGE_DOWN, held=(Keys.ALT,))
     until(lambda: "1 of 1" in page.ask(SAID), lambda: f"Alt selects: {page.ask(SAID)}", 5)
     keys(page, Keys.DELETE)
     page.must_have(0)
@@ -269,19 +270,14 @@ def single_keys(stage):
 
 @check("a shape, a note and a picture are resized by keys alone, a run is one step back, and their size is told")
 def resized(stage):
+    import checks_edit
     import checks_texts
     relay = stage.relay()
     page = stage.page(relay, "Ada", key="host")
     ready(page)
 
     def arrows(*pressed, held=(Keys.CONTROL,)):
-        chain = ActionChains(page.driver, duration=0)
-        for key in held:
-            chain.key_down(key)
-        chain.send_keys(*pressed)
-        for key in held:
-            chain.key_up(key)
-        chain.perform()
+        checks_edit.keys(page, *pressed, held=held)
 
     def one():
         page.wait(unsent=0)

@@ -266,10 +266,12 @@ test('[ST9, DL6, SE9] every packet of a flow comes once or stands in one range t
   driver.feed(stream, flowOpened(20, 17, {from: 1}))
   assert.deepEqual(told(), [['linkBroken', '16-16']], 'one alone')
   driver.pong()
+  driver.feed({type: 'lost', reason: 1, ranges: [{flow: 20, first: 18, last: 19}]})
+  assert.deepEqual(told(), [['slowReader', '18-19']])
   driver.comeBack()
   driver.feed(flowOpened(21, 4, {from: 2}), {type: 'flowClosed', body: {flow: 21, last: 3}})
   driver.pong()
-  assert.deepEqual(told(), [['linkBroken', '17-undefined']], 'a flow that is not named again has closed')
+  assert.deepEqual(told(), [['linkBroken', '17-17', '20-undefined']], 'a flow that is not named again has closed')
   assert.equal(driver.machine.flows.byHandle.size, 0)
 })
 

@@ -223,6 +223,16 @@ import Testing
         #expect(driver.events().withoutLink.isEmpty, "of a flow that is gone nothing is shown")
     }
 
+    @Test("[SE9, DL6] of a flow that has closed meanwhile nothing is told again that was told lost before", arguments: [false, true])
+    func closedAfterLoss(resumed: Bool) throws {
+        let driver = try scene()
+        driver.feed(MachineDriver.lost([(20, 5, 6)]))
+        _ = driver.events()
+        comeBack(driver, resumed: resumed)
+        if resumed { restoredAll(driver) }
+        #expect(lost(driver.events()) == ["linkBroken 20 bob 4…4, linkBroken 20 bob 7…?"])
+    }
+
     @Test("[SE9, ST13] of one's own packets nothing is lost that was sent without an echo", arguments: [false, true], [true, false])
     func own(echo: Bool, resumed: Bool) throws {
         let driver = try scene()

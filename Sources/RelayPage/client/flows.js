@@ -86,19 +86,26 @@ export class Flows {
     const flow = this.byHandle.get(handle)
     const {next} = flow
     // Of a flow that is new on this link all that was meant for the session went with the one before.
-    const entries = []
-    let missing = known ? Math.max(known.next, from ?? 1) : from ?? next
-    for (const [first, last] of (known?.told ?? []).sort((left, right) => left[0] - right[0])) {
-      if (last < missing) continue
-      if (first > missing) entries.push(lostEntry(handle, flow, missing, Math.min(next - 1, first - 1)))
-      missing = last + 1
-    }
-    if (missing <= next - 1) entries.push(lostEntry(handle, flow, missing, next - 1))
-    if (this.isHeard(flow)) this.tellLost('linkBroken', entries)
+    const missing = known ? Math.max(known.next, from ?? 1) : from ?? next
+    this.tellUntold(handle, {...flow, next: missing, told: known?.told ?? []}, next - 1)
     // What was told lost of it before it was opened.
     const early = this.lostEarly.filter(range => range.handle === handle)
     this.lostEarly = this.lostEarly.filter(range => range.handle !== handle)
     for (const {reason, first, last} of early) this.lost({reason, ranges: [{flow: handle, first, last}]})
+  }
+
+  /** Packets of a flow that did not come and were not told lost, up to `end` or without one. */
+  tellUntold(handle, flow, end = Infinity) {
+    if (!this.isHeard(flow)) return
+    const entries = []
+    let missing = flow.next
+    for (const [first, last] of flow.told.sort((left, right) => left[0] - right[0])) {
+      if (last < missing) continue
+      if (first > missing) entries.push(lostEntry(handle, flow, missing, Math.min(end, first - 1)))
+      missing = last + 1
+    }
+    if (missing <= end) entries.push(lostEntry(handle, flow, missing, end === Infinity ? undefined : end))
+    this.tellLost('linkBroken', entries)
   }
 
   /** Whether its packets come to this client: those of other devices of this user do, one's own with an echo. [ST13] */
@@ -112,7 +119,7 @@ export class Flows {
     for (const handle of [...this.unconfirmed].sort((left, right) => left - right)) {
       const flow = this.byHandle.get(handle)
       this.byHandle.delete(handle)
-      if (flow && this.isHeard(flow)) this.tellLost('linkBroken', [lostEntry(handle, flow, flow.next, undefined)])
+      if (flow) this.tellUntold(handle, flow)
     }
     this.unconfirmed.clear()
   }

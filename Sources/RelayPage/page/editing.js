@@ -49,8 +49,8 @@ export class Editing {
   /** Of the same text, so often it was pasted here. */
   #pasted = {text: '', times: 0}
   /**
-   * The last run of arrow keys: `{kind, elements, at, step, changes}`, of which `changes` are the step's by their keys. How far things go
-   * is `way`, which box they get is `to` instead of `from`, and so much of it is `written`.
+   * The last run of arrow keys. `step` is its step back, and `changes` has that step's changes by key. A nudge goes `way`; a resize makes
+   * the box `from` the box `to`. `written` is the way or box that the records have already.
    */
   #run
   /** Until what keys do is written: a timer. */
