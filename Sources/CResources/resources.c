@@ -250,6 +250,9 @@ static const unsigned char page_format_js[] = {
 static const unsigned char page_gestures_js[] = {
 #embed "../RelayPage/page/gestures.js"
 };
+static const unsigned char page_given_js[] = {
+#embed "../RelayPage/page/given.js"
+};
 static const unsigned char page_host_js[] = {
 #embed "../RelayPage/page/host.js"
 };
@@ -669,6 +672,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/flyout.js", page_flyout_js),
     FILE_NAMED("page/format.js", page_format_js),
     FILE_NAMED("page/gestures.js", page_gestures_js),
+    FILE_NAMED("page/given.js", page_given_js),
     FILE_NAMED("page/host.js", page_host_js),
     FILE_NAMED("page/identity.js", page_identity_js),
     FILE_NAMED("page/index.html", page_index_html),

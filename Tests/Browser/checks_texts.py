@@ -220,6 +220,24 @@ def pasted(stage):
     daylight(dark)
 
 
+@check("what is pasted and dropped before its module has come waits for it")
+def early(stage):
+    page = stage.visitor(stage.relay(), "Ada")
+    late = b"/page/tools/image.js", b"/page/editing.js"
+    for module in late:
+        page.cutter.hold(module)
+    page.open()
+    give(page)
+    give(page, at=(120, 200))
+    page.ask("""const clipboardData = new DataTransfer()
+        clipboardData.setData('text/plain', 'Early words')
+        document.body.dispatchEvent(new ClipboardEvent('paste', {bubbles: true, cancelable: true, clipboardData}))""")
+    assert page.elements() == 0, "the modules were there before"
+    for module in late:
+        page.cutter.release(module)
+    page.must_have(3)
+
+
 @check("a large picture becomes smaller, and what is none is refused in words")
 def refused(stage):
     page = stage.page(stage.relay(), "Ada")

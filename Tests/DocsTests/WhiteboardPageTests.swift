@@ -22,7 +22,8 @@ import Testing
         handled.formUnion(controls.matches(of: #/([a-zA-Z]): \(\)/#).map { "ctrl+\($0.output.1.lowercased())" })
         let shifted = try #require(bar.firstMatch(of: #/: shiftKey && \{(.*?)\}\[key\]/#)).output.1
         handled.formUnion(shifted.matches(of: #/([A-Z][A-Za-z]+): /#).map { $0.output.1.lowercased() })
-        for (event, key) in ["copy": "c", "cut": "x", "paste": "v"] where bar.contains("on('\(event)'") { handled.insert("ctrl+\(key)") }
+        for (event, key) in ["copy": "c", "cut": "x"] where bar.contains("on('\(event)'") { handled.insert("ctrl+\(key)") }
+        if try Document.source("RelayPage/page/given.js").contains("addEventListener('paste'") { handled.insert("ctrl+v") }
         // What keys alone do on the board.
         let alone = try Document.source("RelayPage/page/everyone/board-keys.js")
         let run = try #require(alone.firstMatch(of: #/(?s)const step = (.*?)\n    if \(!run\)/#)).output.1

@@ -1,6 +1,7 @@
 // The whiteboard page: puts its parts together, and tells the document how things are.
 import {Canvas} from './canvas.js'
 import {Dock} from './dock.js'
+import {hearGiven} from './given.js'
 import {arrive, claimDevice, isKnownTab, isOutdated, keep, leaveDevice, linkTo, open, ownUser, readAddress, subjectOf} from './identity.js'
 import {loadKinds} from './kinds/index.js'
 import {Live} from './live.js'
@@ -197,13 +198,13 @@ function turn(writes) {
 
 const failed = async error => session?.state === 'closed' || late.explain().then(({explain}) => toast(explain(error)), noModule)
 
-const beginEditing = async () => {
+const beginEditing = once(async () => {
   // WebKit runs code of a module whose values it has not made, where a first import of it has failed and two ask for it at once.
   await loadTool('select')
-  editing ??= (await late.editing()).beginEditing({hands: tools, choose, style: styleOf, tellWho, undo: $('undo').onclick,
+  editing = (await late.editing()).beginEditing({hands: tools, choose, style: styleOf, tellWho, undo: $('undo').onclick,
     sized: elements => everyone?.tellSize(elements)})
-}
-
+})
+const pasteWords = words => beginEditing().then(() => editing.paste(words), noModule)
 const tellWho = () => showPeople().then(() => together.tellWho(tools.chosen), noModule)
 
 async function restoreSteps() {
@@ -258,8 +259,8 @@ const beginForEveryone = async () => {
   everyone = new Everyone({hands: tools, nameOf: user => session.names.get(user) ?? say('people.someone'), choose})
 }
 const beginnings = [beginForEveryone, async () => (await restOfWords(), greet()),
-  () => beginEditing(), () => restoreSteps(), beginBoards, () => showPanels(),
-  ...['text', 'image', 'laser'].map(tool => async () => (await loadTool(tool)).listen({hands: tools, live}))].map(once)
+  beginEditing, () => restoreSteps(), beginBoards, () => showPanels(),
+  ...['text', 'laser'].map(tool => async () => (await loadTool(tool)).listen({hands: tools, live}))].map(once)
 
 /** What stands is shown: what may be wanted without a relay is loaded now. */
 function comeLater() {
@@ -404,6 +405,7 @@ tools = new Tools({
   chooseTool: choose,
 })
 dock = new Dock(choose)
+hearGiven(tools, pasteWords, noModule)
 furnish()
 showPenMode()
 const {tool: keptTool, color, width} = keptHand()
@@ -439,10 +441,7 @@ window.whiteboard = {
   get user() { return session.user },
   get client() { return session.client },
   get view() { return canvas.view },
-  set view(view) {
-    canvas.view = view
-    canvas.paint()
-  },
+  set view(view) { Object.assign(canvas, {view}).paint() },
   get elements() { return records.elements.size },
   get records() { return [...records.told.keys()].flatMap(key => records.get(key) ?? []) },
 }

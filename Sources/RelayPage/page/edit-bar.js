@@ -1,4 +1,4 @@
-// Where editing begins: keys, the clipboard's events, and a bar beside the selection for people without a keyboard.
+// Where editing begins: keys, what is copied and cut, and a bar beside the selection for people without a keyboard.
 import {Editing} from './editing.js'
 import {open} from './identity.js'
 import {cursorOf} from './tools/handles.js'
@@ -121,13 +121,6 @@ function hearClipboard(editing) {
   }
   on('copy', copy)
   on('cut', event => copy(event) && editing.hands.removeChosen())
-  on('paste', event => {
-    const {clipboardData} = event
-    // Pictures are others' to paste.
-    if (event.defaultPrevented || [...clipboardData.items].some(({kind}) => kind === 'file')) return
-    event.preventDefault()
-    editing.paste(clipboardData.getData('text/plain'))
-  })
   // WebKit lets nothing be copied that no text is selected for, unless it is told so.
   for (const type of ['beforecopy', 'beforecut']) on(type, event => editing.chosen.length && event.preventDefault())
 }

@@ -1,4 +1,4 @@
-// Pictures come to the board from files, from a camera, from the clipboard, and by being dropped.
+// Pictures come to the board from files and from a camera; ../given.js takes those that are pasted or dropped.
 import {hundredths} from '../format.js'
 import {newID} from '../ink.js'
 import {writeImage} from '../kinds/image.js'
@@ -30,29 +30,6 @@ export function act(hands, tool) {
     input.remove()
   }
   input.click()
-}
-
-/** Files that are pasted, or dropped anywhere on the page. */
-export function listen({hands}) {
-  const isElsewhere = ({target}) => Boolean(target?.closest?.('input, textarea, dialog'))
-  document.addEventListener('paste', event => {
-    const files = [...event.clipboardData?.files ?? []]
-    if (files.length === 0 || isElsewhere(event)) return
-    event.preventDefault()
-    insert(files, hands)
-  })
-  document.addEventListener('dragover', event => {
-    if (!event.dataTransfer?.types.includes('Files')) return
-    event.preventDefault()
-    event.dataTransfer.dropEffect = hands.session.mayDraw ? 'copy' : 'none'
-  })
-  document.addEventListener('drop', event => {
-    const files = [...event.dataTransfer?.files ?? []]
-    if (files.length === 0) return
-    // Else the browser leaves the board and shows the file.
-    event.preventDefault()
-    insert(files, hands, hands.canvas.toBoard(event))
-  })
 }
 
 /** @param {File[]} files @param {{x, y}} [middle] in px of the board; else that of the window */
