@@ -23,7 +23,7 @@ package enum Connector {
     private static func connect(to target: SocketAddress, timeoutMilliseconds: Int32) throws(SocketAddress.Failure) -> Int32 {
         let descriptor = socket(target.family, SocketConstants.stream, 0)
         guard descriptor >= 0 else { throw SocketAddress.Failure("a socket for \(target)", code: errno) }
-        StreamSocket.prepare(descriptor)
+        keepFromBlocking(descriptor)
         var code = target.withPointer { systemConnect(descriptor, $0, $1) } == 0 ? 0 : errno
         if code == EINPROGRESS {
             var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

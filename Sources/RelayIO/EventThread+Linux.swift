@@ -11,6 +11,7 @@
         // Safe: what is mutable is touched by the thread while it is not in `handOver`, and by that, which it waits for.
         private let epoll: Int32
         private let wake: Int32
+        private let bell: Int32
         private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: eventsPerTurn)
         private var count = 0
 
@@ -19,6 +20,8 @@
 
         /// Of the descriptor that ends the thread; no watch has it.
         static let wakeToken: UInt64 = 0
+        /// Of the one that makes it come; no watch has it.
+        private static let bellToken = UInt64.max
         private static let turnsPerItem = 1 << 20
         /// The system tells of those first that came first: of one behind many who write without end only if it tells of all at once.
         private static let eventsPerTurn = 4_096
@@ -27,13 +30,17 @@
         init(epoll: Int32) throws(SocketAddress.Failure) {
             self.epoll = epoll
             wake = eventfd(0, Int32(EFD_CLOEXEC))
+            bell = eventfd(0, Int32(EFD_CLOEXEC))
             var event = epoll_event()
             event.events = EPOLLIN.rawValue
             event.data.u64 = Self.wakeToken
-            guard wake >= 0, epoll_ctl(epoll, EPOLL_CTL_ADD, wake, &event) == 0 else {
+            let isWatched = epoll_ctl(epoll, EPOLL_CTL_ADD, wake, &event) == 0
+            // Each ring is told once, and nobody reads it.
+            event.events = EPOLLIN.rawValue | EPOLLET.rawValue
+            event.data.u64 = Self.bellToken
+            guard isWatched, epoll_ctl(epoll, EPOLL_CTL_ADD, bell, &event) == 0 else {
                 let code = errno
-                systemClose(epoll)
-                if wake >= 0 { systemClose(wake) }
+                for descriptor in [epoll, wake, bell] where descriptor >= 0 { systemClose(descriptor) }
                 throw SocketAddress.Failure("an event descriptor", code: code)
             }
         }
@@ -59,10 +66,12 @@
                     guard turns == Self.turnsPerItem else { continue }
                     (item, turns) = (DispatchWorkItem(block: handOver), 0)
                 }
-                systemClose(epoll)
-                systemClose(wake)
+                for descriptor in [epoll, wake, bell] { systemClose(descriptor) }
             }
         }
+
+        /// It hands over once more, though nothing came. From any thread, before `end`.
+        func ring() { eventfd_write(bell, 1) }
 
         /// Ends the thread when it has handed over what it has. From any thread, once.
         func end() { eventfd_write(wake, 1) }

@@ -17,8 +17,6 @@ package final class Listener: @unchecked Sendable {
 
     /// How long accepting rests when the system has no descriptor or memory left.
     private static let restAfterExhaustion = DispatchTimeInterval.milliseconds(100)
-    /// Connections taken in one turn, so that those inside get their turn.
-    private static let acceptedPerTurn = 16
 
     /// Binds and listens.
     ///
@@ -48,8 +46,7 @@ package final class Listener: @unchecked Sendable {
         guard descriptor >= 0 else { throw SocketAddress.Failure("a socket for \(address)", code: errno) }
         SocketConstants.set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
         if address.family == AF_INET6 { SocketConstants.set(descriptor, SocketConstants.ipv6, IPV6_V6ONLY, anyInterface ? 0 : 1) }
-        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        keepFromBlocking(descriptor)
         let result = address.withPointer { systemBind(descriptor, $0, $1) }
         guard result == 0, listen(descriptor, 1024) == 0 else {
             let code = errno
@@ -59,12 +56,12 @@ package final class Listener: @unchecked Sendable {
         return descriptor
     }
 
-    /// Begins to accept. On the queue; `accepted` is called there with a descriptor that is the receiver's now, and
-    /// `released` when the port is free again after `close`.
+    /// Begins to accept. On the queue; `released` is called there when the port is free again after `close`.
     ///
+    /// - Parameter accepted: gets a descriptor that is the receiver's now. It answers whether this turn takes another one.
     /// - Throws: when the system does not watch it.
     package func activate(
-        accepted: @escaping @Sendable (Int32, SocketAddress) -> Void, exhausted: @escaping @Sendable (Int32) -> Void,
+        accepted: @escaping @Sendable (Int32, SocketAddress) -> Bool, exhausted: @escaping @Sendable (Int32) -> Void,
         released: @escaping @Sendable () -> Void
     ) throws(SocketAddress.Failure) {
         dispatchPrecondition(condition: .onQueue(readiness.queue))
@@ -80,14 +77,13 @@ package final class Listener: @unchecked Sendable {
     }
 
     private func acceptWaiting(
-        _ accepted: @escaping @Sendable (Int32, SocketAddress) -> Void, _ exhausted: @escaping @Sendable (Int32) -> Void
+        _ accepted: @escaping @Sendable (Int32, SocketAddress) -> Bool, _ exhausted: @escaping @Sendable (Int32) -> Void
     ) {
-        for _ in 0..<Self.acceptedPerTurn {
-            guard !isClosed else { return }
+        while !isClosed {
             var peer: Int32 = -1
-            let address = SocketAddress { peer = accept(descriptor, $0, &$1) }
+            let address = SocketAddress { peer = systemAccept(descriptor, $0, &$1) }
             if peer >= 0 {
-                accepted(peer, address)
+                guard accepted(peer, address) else { break }
                 continue
             }
             switch errno {
@@ -99,6 +95,7 @@ package final class Listener: @unchecked Sendable {
                 return rest()
             }
         }
+        guard !isClosed else { return }
         // A reader that stops short is not told again.
         continues = true
         readiness.perform { @Sendable [weak self] in

@@ -21,7 +21,10 @@ package final class Readiness: Sendable {
     func watch(_ descriptor: Int32) -> any DescriptorWatch { SourceWatch(descriptor, queue: queue, turnEnded: turnEnded) }
 
     /// Runs it in a turn of its own, behind what waits now. From the queue.
-    package func perform(_ body: @escaping @Sendable () -> Void) {
+    package func perform(_ body: @escaping @Sendable () -> Void) { enter(body) }
+
+    /// Runs it in a turn. From any thread.
+    package func enter(_ body: @escaping @Sendable () -> Void) {
         queue.async { @Sendable [turnEnded] in
             body()
             turnEnded()

@@ -37,23 +37,16 @@ package final class StreamSocket: @unchecked Sendable {
     /// Unsent bytes the kernel takes before it says EAGAIN: what is not sent yet stays in our queue, where it can be shed.
     private static let notSentLowWaterBytes: Int32 = 16 * 1024
 
-    /// Takes over a connected descriptor. On the queue of `readiness`, which serves it.
+    /// Takes over a connected descriptor that never blocks. On the queue of `readiness`, which serves it.
     package init(adopting descriptor: Int32, on readiness: Readiness) {
         dispatchPrecondition(condition: .onQueue(readiness.queue))
         self.descriptor = descriptor
         self.readiness = readiness
         watch = readiness.watch(descriptor)
-        Self.prepare(descriptor)
-    }
-
-    /// - Parameter keepsLittleUnsent: the rest stays with the writer, who may change it.
-    static func prepare(_ descriptor: Int32, keepsLittleUnsent: Bool = true) {
-        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        SocketConstants.quiet(descriptor)
-        SocketConstants.set(descriptor, SocketConstants.tcp, TCP_NODELAY, 1)
-        if keepsLittleUnsent, let option = SocketConstants.notSentLowWater {
-            SocketConstants.set(descriptor, SocketConstants.tcp, option, notSentLowWaterBytes)
+        SocketConstants.tune(descriptor)
+        // The rest stays with the writer, who may change it.
+        if let option = SocketConstants.notSentLowWater {
+            SocketConstants.set(descriptor, SocketConstants.tcp, option, Self.notSentLowWaterBytes)
         }
     }
 

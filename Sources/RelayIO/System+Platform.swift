@@ -46,6 +46,13 @@ package enum SystemDescriptors {
         }
         return Int(clamping: limit.rlim_cur)
     }
+
+    /// Makes room for as many descriptors at once. Each time that Linux doubles a process' table, whoever wants a descriptor waits for
+    /// all processors (`expand_fdtable`, `synchronize_rcu`): up to 20 ms, in which a relay would serve nobody.
+    package static func makeRoom(for count: Int) {
+        let last = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, Int32(clamping: count - 1))
+        if last >= 0 { systemClose(last) }
+    }
 }
 
 package enum SystemMemory {
@@ -186,6 +193,17 @@ enum SocketConstants {
         var value = value
         setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
+
+    /// Nothing waits to be sent together, and a reset raises no signal.
+    static func tune(_ descriptor: Int32) {
+        quiet(descriptor)
+        set(descriptor, tcp, TCP_NODELAY, 1)
+    }
+}
+
+func keepFromBlocking(_ descriptor: Int32) {
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
 }
 
 /// `close`, `read`, `bind` and `connect` of the C library, whose names methods take.

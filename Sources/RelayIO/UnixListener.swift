@@ -28,8 +28,7 @@ package final class UnixListener: @unchecked Sendable {
         descriptor = try Self.withAddress(path) { (address, length) throws(SocketAddress.Failure) in
             let descriptor = socket(AF_UNIX, SocketConstants.stream, 0)
             guard descriptor >= 0 else { throw SocketAddress.Failure("control socket", code: errno) }
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+            keepFromBlocking(descriptor)
             guard bind(descriptor, address, length) == 0, chmod(path, 0o600) == 0, listen(descriptor, 16) == 0 else {
                 let code = errno
                 systemClose(descriptor)

@@ -19,9 +19,7 @@ extension Engine {
         if let path = journal.path {
             log(LogLine(.info, "\(opened.entries.count - unknown) entries and \(opened.boards.count) boards read from \(path)"))
         }
-        await journal.report { @Sendable [weak self, executor] outcome in
-            executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { $0.stored(outcome) } }
-        }
+        await journal.report { @Sendable [weak self] outcome in self?.enter { $0.stored(outcome) } }
         hub.restored(lastSequence: opened.report.lastSequence, at: Self.now())
         finishTurn()
     }
@@ -43,7 +41,6 @@ extension Engine {
         case .boardRead(let block): hub.handle(.boardRead(block), at: Self.now())
         case .line(let line): log(LogLine(.warning, line))
         }
-        finishTurn()
     }
 
     func submitChanges() {

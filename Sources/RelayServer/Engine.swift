@@ -19,7 +19,9 @@ actor Engine {
     private var freeIndexes: [Int32] = []
     private var generation: UInt32 = 0
     private var listener: Listener?
-    private(set) var readiness: Readiness?
+    private(set) var readiness: Readiness? { didSet { door.withLock { $0 = readiness } } }
+    /// The same, for other threads.
+    nonisolated let door = Mutex<Readiness?>(nil)
     private var timer: ReadinessTimer?
     private var flushTimer: ReadinessTimer?
     private var flushIsSet = false
@@ -80,6 +82,8 @@ actor Engine {
     /// What a read and a frame count at least, in bytes. [DL10]
     private static let readBytesMin = 1024
     private static let frameBytes = 256
+    /// What a connection counts that is accepted: about what two reads cost.
+    private static let acceptedBytes = 8 * 1024
     /// What an HTTP request, or a control frame of a WebSocket, counts besides.
     static let webActionBytes = 12 * 1024
     /// Bytes read from any, behind which what they have led to is written, tick or not: with those of one more turn they are fewer than
@@ -130,8 +134,11 @@ actor Engine {
         flushTimer = try ReadinessTimer(on: readiness) { @Sendable [weak self] in self?.assumeIsolated { $0.flushTick() } }
         try listener.activate(
             accepted: { @Sendable [weak self] descriptor, peer in
-                guard let self else { return discardDescriptor(descriptor) }
-                assumeIsolated { $0.accepted(descriptor, peer) }
+                guard let self else {
+                    discardDescriptor(descriptor)
+                    return true
+                }
+                return assumeIsolated { $0.accepted(descriptor, peer) }
             },
             exhausted: { @Sendable [weak self] code in
                 self?.assumeIsolated { $0.log(LogLine(.error, "cannot accept: \(SystemError.text(code))")) }
@@ -190,21 +197,14 @@ actor Engine {
 
     func census() -> Census { hub.census() }
 
-    // From queues that are not Swift's own, where waiting for one of its threads could be waiting for oneself.
-    nonisolated func censusNow() -> Census { executor.queue.sync { assumeIsolated { $0.census() } } }
-    nonisolated func setAccessNow(_ rules: AccessRules, endsSessions: Bool) {
-        executor.queue.sync { assumeIsolated { $0.setAccess(rules, endsSessions: endsSessions) } }
-    }
-
-    private func setAccess(_ rules: AccessRules, endsSessions: Bool) {
-        hub.handle(.accessChanged(rules, endsSessions: endsSessions), at: Self.now())
-        finishTurn()
-    }
-
     // MARK: - Links
 
-    private func accepted(_ descriptor: Int32, _ peer: SocketAddress) {
-        guard listener != nil, let readiness else { return discardDescriptor(descriptor) }
+    /// - Returns: whether this turn takes another one. [DL10]
+    private func accepted(_ descriptor: Int32, _ peer: SocketAddress) -> Bool {
+        guard listener != nil, let readiness else {
+            discardDescriptor(descriptor)
+            return true
+        }
         let index: Int32
         if let free = freeIndexes.popLast() {
             index = free
@@ -221,6 +221,8 @@ actor Engine {
         let entropy = Entropy(high: SystemEntropy.word(), low: SystemEntropy.word())
         hub.handle(.opened(id, entropy: entropy, peer: operators.peer(of: end)), at: Self.now())
         carryOutEffects()
+        turnWork += Self.acceptedBytes
+        return turnWork < Self.turnWorkMax
     }
 
     /// Its descriptor is closed: the index may be used again.
@@ -373,12 +375,7 @@ actor Engine {
         guard milliseconds > 0 else {
             return readiness?.perform { @Sendable [weak self] in self?.assumeIsolated { $0.ended(id, .byHub) } } ?? ()
         }
-        executor.queue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { @Sendable [weak self] in
-            self?.assumeIsolated {
-                $0.ended(id, .byHub)
-                $0.finishTurn()
-            }
-        }
+        enter(afterMilliseconds: milliseconds) { $0.ended(id, .byHub) }
     }
 
     // MARK: - Turns

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import RelayCore
 import RelayIO
 
@@ -27,4 +28,44 @@ extension EngineEntry<Void> {
     static let turnEnded = EngineEntry { engine, _ in engine.endTurn() }
     static let readableTurn = EngineEntry { engine, _ in engine.readableTurn() }
     static let flushTurn = EngineEntry { engine, _ in engine.flushTurn() }
+}
+
+// MARK: - From other threads
+
+extension Engine {
+    /// Runs it in a turn, soon. From any thread.
+    nonisolated func enter(_ body: @escaping @Sendable (isolated Engine) -> Void) {
+        guard let readiness = door.withLock({ $0 }) else {
+            return executor.queue.async { [self] in
+                assumeIsolated { engine in
+                    body(engine)
+                    engine.finishTurn()
+                }
+            }
+        }
+        readiness.enter { @Sendable [self] in assumeIsolated { body($0) } }
+    }
+
+    nonisolated func enter(afterMilliseconds milliseconds: Int, _ body: @escaping @Sendable (isolated Engine) -> Void) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { @Sendable [weak self] in self?.enter(body) }
+    }
+
+    /// Waits for it. From any queue but the engine's.
+    private nonisolated func inTurn<Value: Sendable>(_ body: @escaping @Sendable (isolated Engine) -> Value) -> Value {
+        dispatchPrecondition(condition: .notOnQueue(executor.queue))
+        let done = DispatchSemaphore(value: 0), value = Mutex<Value?>(nil)
+        enter { engine in
+            let found = body(engine)
+            value.withLock { $0 = found }
+            done.signal()
+        }
+        done.wait()
+        return value.withLock { $0! }
+    }
+
+    // From queues that are not Swift's own, where waiting for one of its threads could be waiting for oneself.
+    nonisolated func censusNow() -> Census { inTurn { $0.census() } }
+    nonisolated func setAccessNow(_ rules: AccessRules, endsSessions: Bool) {
+        inTurn { $0.hub.handle(.accessChanged(rules, endsSessions: endsSessions), at: Self.now()) }
+    }
 }

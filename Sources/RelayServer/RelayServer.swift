@@ -118,6 +118,7 @@ public final class RelayServer: Sendable {
             let text = "the system allows \(descriptors) descriptors: at most \(configuration.connectionsMax) connections"
             options.log(LogLine(.warning, text + ", not \(options.hub.connectionsMax)"))
         }
+        SystemDescriptors.makeRoom(for: configuration.connectionsMax + descriptorsKept)
         var path: String?
         if case .folder(let folder) = options.storage { path = folder }
         let journal = JournalWriter(path: path, indexBytesMax: configuration.boardIndexBytesMax, permit: permit)

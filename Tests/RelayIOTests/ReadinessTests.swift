@@ -53,7 +53,7 @@ import Testing
         #expect(await iterator.next() == "ended")
     }
 
-    @Test("a listener whose peers keep coming takes 16 of them in a turn, and no more")
+    @Test("a listener whose peers keep coming takes as many of them in a turn as it is told, and no more")
     func accepting() async throws {
         let queue = DispatchQueue(label: "test"), counts = Mutex((now: 0, most: 0, all: 0)),
             (ends, told) = AsyncStream.makeStream(of: Void.self)
@@ -81,15 +81,48 @@ import Testing
                         return counts.all
                     }
                     if all <= 200 { come() }
+                    return all % 5 != 0
                 }, exhausted: { @Sendable _ in }, released: { @Sendable in })
         }
         for await _ in ends { break }
-        #expect(counts.withLock { $0.most } == 16)
+        #expect(counts.withLock { $0.most } == 5)
         queue.sync { listener.close() }
         for peer in peers.withLock({ $0 }) { systemClose(peer) }
     }
 
+    @Test("what other threads want done is done in turns, in order and once, also what is left when nobody waits any more")
+    func entering() async throws {
+        let queue = DispatchQueue(label: "test"), turns = Mutex(0), (done, told) = AsyncStream.makeStream(of: Int.self)
+        var readiness: Readiness? = try Readiness(queue: queue, waitsOnOwnThread: true) { @Sendable in turns.withLock { $0 += 1 } }
+        let count = 20_000
+        var numbers = done.makeAsyncIterator()
+        for number in 0..<count {
+            // At first it waits for something to do.
+            if number == 1 { try #require(await numbers.next() == 0) }
+            readiness!.enter { @Sendable in
+                dispatchPrecondition(condition: .onQueue(queue))
+                told.yield(number)
+            }
+        }
+        // The last of these find nobody who would have a turn.
+        readiness = nil
+        for number in 1..<count { try #require(await numbers.next() == number) }
+        queue.sync {}
+        told.finish()
+        #expect(await numbers.next() == nil)
+        #expect(turns.withLock { $0 } > 0)
+    }
+
     #if os(Linux)
+    @Test("room for many descriptors is there at once")
+    func room() throws {
+        try #require(SystemDescriptors.raise() >= 20_000)
+        SystemDescriptors.makeRoom(for: 20_000)
+        let lines = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
+        let line = try #require(lines.first { $0.hasPrefix("FDSize:") })
+        #expect(try #require(Int(line.split(separator: "\t")[1])) >= 20_000)
+    }
+
     @Test("the thread ends with who waits by it")
     func threadEnds() async throws {
         let name = "t\(UInt32.random(in: 0...UInt32.max))"

@@ -40,6 +40,7 @@ private final class Bench: @unchecked Sendable {
     }
 
     func add(_ descriptor: Int32) {
+        keepFromBlocking(descriptor)
         let socket = StreamSocket(adopting: descriptor, on: readiness)
         let number = sockets.count
         sockets.append(socket)
@@ -108,7 +109,10 @@ private final class Bench: @unchecked Sendable {
             to: RelayAddress(host: "127.0.0.1", port: listener.address.numeric.port), timeoutMilliseconds: 300_000)
         try bench.run {
             try listener.activate(
-                accepted: { @Sendable descriptor, _ in bench.add(descriptor) }, exhausted: { @Sendable _ in }, released: { @Sendable in })
+                accepted: { @Sendable descriptor, _ in
+                    bench.add(descriptor)
+                    return true
+                }, exhausted: { @Sendable _ in }, released: { @Sendable in })
         }
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(peer, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))

@@ -168,7 +168,7 @@ extension Engine {
 
     private func setWebSweep() {
         webSweepIsSet = true
-        executor.queue.asyncAfter(deadline: .now() + .seconds(1)) { @Sendable [weak self] in self?.assumeIsolated { $0.sweepWeb() } }
+        enter(afterMilliseconds: 1_000) { $0.sweepWeb() }
     }
 
     /// Checks the deadlines of HTTP links, once a second. [HT3]
@@ -190,7 +190,6 @@ extension Engine {
             }
         }
         if !requesters.isEmpty { setWebSweep() }
-        finishTurn()
     }
 }
 
