@@ -19,8 +19,12 @@ final class ClientCore: Sendable {
 
     private let guarded: Mutex<Guarded>
     private let link: ClientLink
+    /// Of a call, until its answer.
+    private let timeout: Duration
+    private let waitsForLink: Bool
 
     init(settings: ClientSettings, address: RelayAddress) {
+        (timeout, waitsForLink) = (settings.callTimeout, settings.waitsForLink)
         guarded = Mutex(Guarded(machine: ClientMachine(settings: settings)))
         link = ClientLink(address: address, timeout: settings.connectTimeout)
         link.attach(self)
@@ -78,24 +82,35 @@ final class ClientCore: Sendable {
         return StoredReceipt(acceptance: accepted, storage: stored)
     }
 
-    /// Takes its place in the order before it suspends.
-    func answer(_ body: (inout ClientMachine, ClientToken, Instant) throws(RelayError) -> Void) async throws(RelayError) -> ClientAnswer {
-        try await send(body).pending.result().get()
+    func ask(_ request: ClientRequest) async throws(RelayError) -> ClientAnswer {
+        try await call(isEnding: request.isEnding, more: request.waitAtRelay) { (machine, token, now) throws(RelayError) in
+            try machine.request(request, token: token, at: now)
+        }
     }
 
-    /// What waits at the relay is withdrawn when the task is cancelled. What the relay has done by then counts. [SE14]
-    func ask(_ request: ClientRequest) async throws(RelayError) -> ClientAnswer {
+    /// Takes its place in the order before it suspends. It ends with its task, and when its time is up.
+    ///
+    /// - Parameters:
+    ///   - isEnding: it ends something: that is done in any case.
+    ///   - more: how long the relay may wait before it answers.
+    /// - Throws: `cancelled` and `timedOut`, whose `outcome` says whether it was sent; `notConnected`.
+    func call(
+        isEnding: Bool = false, more: Duration = .zero,
+        _ body: (inout ClientMachine, ClientToken, Instant) throws(RelayError) -> Void
+    ) async throws(RelayError) -> ClientAnswer {
+        guard isEnding || !Task.isCancelled else { throw RelayError(.cancelled, "the call was cancelled", outcome: .nothingHappened) }
         var asked: ClientToken = 0
         let receipt = try send { (machine, token, now) throws(RelayError) in
             asked = token
-            try machine.request(request, token: token, at: now)
+            if !waitsForLink { try machine.checkLink() }
+            try body(&machine, token, now)
+            machine.endCall(token, after: timeout + more, at: now)
         }
-        guard request.waits else { return try await receipt.pending.result().get() }
         let token = asked
         return try await withTaskCancellationHandler {
             await receipt.pending.result()
         } onCancel: {
-            act { machine, now in machine.cancel(token, at: now) }
+            change { $0.machine.withdraw(token, RelayError(.cancelled, "the call was cancelled")) }
         }.get()
     }
 

@@ -22,6 +22,11 @@ public struct ClientOptions: Sendable, Equatable {
     public var description: String? = "RelayClient"
     /// Time for one attempt to link up and log in.
     public var connectTimeout = Duration.seconds(10)
+    /// Time for a call, until its answer; then it is `timedOut`. Where a call waits in line, that time comes on top; a call that reads
+    /// pages has it for each page.
+    public var requestTimeout = Duration.seconds(15)
+    /// What a call does while there is no link.
+    public var offline = Offline.wait
     /// Messages, packets and requests that may wait to be sent, and their payloads in bytes.
     public var unsentCountMax = 10_000
     /// Bytes of payload that may wait to be sent; one more is `unsentFull`.
@@ -30,6 +35,14 @@ public struct ClientOptions: Sendable, Equatable {
     public var eventsCountMax = 10_000
     /// About how many bytes the events that wait to be read may hold.
     public var eventsBytesMax = 16 * 1024 * 1024
+
+    /// What a call does while there is no link to the relay.
+    public enum Offline: Sendable {
+        /// It waits for one, within its time.
+        case wait
+        /// It is `notConnected` at once.
+        case fail
+    }
 
     /// The defaults.
     public init() {}

@@ -12,7 +12,7 @@ extension RelayClient {
     /// - Throws: `notPermitted` if the client has no `secret` and the relay does not let everybody in; `rateLimited`; or why the relay was
     ///   not reached.
     public func offerDevice() async throws(RelayError) -> DeviceOffer {
-        let answer = try await core.answer { (machine, token, now) throws(RelayError) in try machine.offerDevice(token: token, at: now) }
+        let answer = try await core.call { (machine, token, now) throws(RelayError) in try machine.offerDevice(token: token, at: now) }
         guard case .deviceOffer(let offer) = answer else { throw .wrongAnswer }
         return offer
     }
@@ -57,6 +57,8 @@ extension ClientOptions {
         settings.readerLimits = readerLimits
         settings.description = description
         settings.connectTimeout = connectTimeout
+        settings.callTimeout = requestTimeout
+        settings.waitsForLink = offline == .wait
         settings.unsentCountMax = unsentCountMax
         settings.unsentBytesMax = unsentBytesMax
         settings.eventsCountMax = eventsCountMax

@@ -24,7 +24,8 @@ public struct Locks: Sendable {
     /// - Parameter wait: how long to stand in line for it, 1 ms…300 s; `nil` to be refused at once.
     /// - Returns: the fencing number: greater than that of every earlier acquisition of any lock of this relay.
     /// - Throws: `lockHeld` (the text names the owner), `lockNotFound`, `limitReached` when 100 wait already, `cancelled` when the
-    ///   task was cancelled while it waited. A lock that came before that is owned.
+    ///   task was cancelled while it waited. If the lock comes all the same, the client releases it, unless another of its tasks waits for
+    ///   it or has it.
     @discardableResult
     public func acquire(_ lock: String, wait: Duration? = nil) async throws(RelayError) -> UInt64 {
         guard case .fencing(let fencing) = try await core.ask(.acquireLock(try id(lock), waitMilliseconds: wait?.milliseconds)) else {

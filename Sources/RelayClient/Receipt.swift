@@ -10,10 +10,11 @@ public struct Receipt: Sendable {
 
     /// Waits for the answer; at once if it is there.
     ///
-    /// - Throws: why the message was refused; `outcomeUnknown` when the link broke before the answer.
+    /// - Throws: why the message was refused; `outcomeUnknown` when the link broke before the answer; `cancelled` when the task was
+    ///   cancelled, which takes nothing back.
     public var value: Accepted {
         get async throws(RelayError) {
-            switch await pending.result() {
+            switch await pending.awaited() {
             case .success(.offset(let offset)): return Accepted(offset: offset)
             case .success: return Accepted(offset: 0)
             case .failure(let error): throw error
@@ -38,7 +39,8 @@ public struct StoredReceipt: Sendable {
     ///
     /// - Returns: its offset; of a large drawing that of its last part.
     /// - Throws: why it was refused (`boardFull`, `quotaReached`, `storageFull`, `busy`, `partMissing`, …); `storageFailed`
-    ///   when it was told not durable before it was answered; `outcomeUnknown` when the relay no longer knows.
+    ///   when it was told not durable before it was answered; `outcomeUnknown` when the relay no longer knows; `cancelled` when the
+    ///   task was cancelled, which takes nothing back.
     public var accepted: UInt64 {
         get async throws(RelayError) { try await offset(acceptance) }
     }
@@ -55,7 +57,7 @@ public struct StoredReceipt: Sendable {
     }
 
     private func offset(_ pending: PendingReceipt) async throws(RelayError) -> UInt64 {
-        switch await pending.result() {
+        switch await pending.awaited() {
         case .success(.offset(let offset)): return offset
         case .success: throw .wrongAnswer
         case .failure(let error): throw error
@@ -65,29 +67,64 @@ public struct StoredReceipt: Sendable {
 
 /// The answer to one message, before and after it is there.
 final class PendingReceipt: Sendable {
+    private typealias Waiter = CheckedContinuation<Result<ClientAnswer, RelayError>, Never>
+
     private enum State {
-        case waiting([CheckedContinuation<Result<ClientAnswer, RelayError>, Never>])
+        case waiting([UInt64: Waiter])
         case done(Result<ClientAnswer, RelayError>)
     }
 
-    private let state = Mutex(State.waiting([]))
+    private let state = Mutex((now: State.waiting([:]), last: UInt64(0), cancelled: Set<UInt64>()))
 
     func complete(_ result: Result<ClientAnswer, RelayError>) {
         let waiting = state.withLock { state in
-            guard case .waiting(let waiting) = state else { return [] as [CheckedContinuation<Result<ClientAnswer, RelayError>, Never>] }
-            state = .done(result)
+            guard case .waiting(let waiting) = state.now else { return [:] as [UInt64: Waiter] }
+            state.now = .done(result)
             return waiting
         }
-        for continuation in waiting { continuation.resume(returning: result) }
+        for continuation in waiting.values { continuation.resume(returning: result) }
     }
 
-    func result() async -> Result<ClientAnswer, RelayError> {
+    func result() async -> Result<ClientAnswer, RelayError> { await result(of: newWaiter()) }
+
+    /// Ends with the task, too, as `cancelled`.
+    func awaited() async -> Result<ClientAnswer, RelayError> {
+        let id = newWaiter()
+        return await withTaskCancellationHandler {
+            await result(of: id)
+        } onCancel: {
+            let waiter = state.withLock { state -> Waiter? in
+                guard case .waiting(var waiting) = state.now else { return nil }
+                guard let waiter = waiting.removeValue(forKey: id) else {
+                    state.cancelled.insert(id)
+                    return nil
+                }
+                state.now = .waiting(waiting)
+                return waiter
+            }
+            waiter?.resume(returning: .failure(Self.cancelled))
+        }
+    }
+
+    private static let cancelled = RelayError(.cancelled, "the task was cancelled while it waited", outcome: .unknown)
+
+    private func newWaiter() -> UInt64 {
+        state.withLock { state in
+            state.last += 1
+            return state.last
+        }
+    }
+
+    private func result(of id: UInt64) async -> Result<ClientAnswer, RelayError> {
         await withCheckedContinuation { continuation in
             let ready = state.withLock { state -> Result<ClientAnswer, RelayError>? in
-                switch state {
+                let wasCancelled = state.cancelled.remove(id) != nil
+                switch state.now {
                 case .done(let result): return result
-                case .waiting(let waiting):
-                    state = .waiting(waiting + [continuation])
+                case .waiting where wasCancelled: return .failure(Self.cancelled)
+                case .waiting(var waiting):
+                    waiting[id] = continuation
+                    state.now = .waiting(waiting)
                     return nil
                 }
             }

@@ -13,9 +13,9 @@ import Dispatch
 public final class RelayClient: Sendable {
     let core: ClientCore
 
-    /// Connects and logs in. A task that is cancelled meanwhile gets `clientClosed`.
+    /// Connects and logs in.
     ///
-    /// - Throws: `badName`; `badRequest` for digits of an option that are none; `secretNotKept`; `connectFailed` or `timedOut` when the
+    /// - Throws: `cancelled` with the task, and the client is closed; `badName`; `badRequest` for digits of an option that are none; `secretNotKept`; `connectFailed` or `timedOut` when the
     ///   relay cannot be reached; a code of the relay's, such as `limitReached` when 8 other devices of the user are there. [SE8]
     public static func connect(
         to address: RelayAddress, as user: String, options: ClientOptions = .init()
@@ -29,12 +29,13 @@ public final class RelayClient: Sendable {
     static func logIn(_ settings: ClientSettings, at address: RelayAddress) async throws(RelayError) -> RelayClient {
         let client = RelayClient(core: ClientCore(settings: settings, address: address), device: settings.device)
         let receipt = try client.core.send { machine, token, now in machine.connect(token: token, at: now) }
-        _ = try await withTaskCancellationHandler {
-            await receipt.pending.result()
-        } onCancel: {
+        do throws(RelayError) {
+            _ = try await receipt.pending.awaited().get()
+            return client
+        } catch {
             client.core.abandon()
-        }.get()
-        return client
+            throw error
+        }
     }
 
     private init(core: ClientCore, device: String) {
@@ -225,7 +226,7 @@ public final class RelayClient: Sendable {
     ///
     /// - Throws: `tokenInvalid`, `tokenExpired`, `keyWrong`, with which nothing has changed; `clientClosed`, `outcomeUnknown`.
     public func renew(_ credential: Credential) async throws(RelayError) {
-        _ = try await core.answer { (machine, token, now) throws(RelayError) in try machine.renew(credential, token: token, at: now) }
+        _ = try await core.call { (machine, token, now) throws(RelayError) in try machine.renew(credential, token: token, at: now) }
     }
 
     // MARK: - The link
@@ -235,7 +236,7 @@ public final class RelayClient: Sendable {
     ///
     /// - Throws: `badRequest` for a limit that is not in its range, or why the relay was not reached.
     public func setReaderLimits(_ limits: ReaderLimits) async throws(RelayError) {
-        _ = try await core.answer { (machine, token, now) throws(RelayError) in try machine.setReaderLimits(limits, token: token, at: now) }
+        _ = try await core.call { (machine, token, now) throws(RelayError) in try machine.setReaderLimits(limits, token: token, at: now) }
     }
 
     /// How the client stands with its relay, as the last `link` event says, whether it was read or not.
@@ -268,9 +269,11 @@ public final class RelayClient: Sendable {
     /// For an app that comes to the foreground: a client that waits tries at once, a link that may be dead is probed.
     public func wakeUp() { core.act { machine, now in machine.wakeUp(at: now) } }
 
-    /// Sends what waits (for at most 2 s), logs out, and ends; others see this user leave. Events end after it.
+    /// Sends what waits (for at most 2 s), logs out, and ends; others see this user leave. Events end after it. A task that is cancelled
+    /// only stops waiting for it.
     public func close() async {
-        _ = try? await core.answer { machine, token, now in machine.close(token: token, at: now) }
+        let receipt = try? core.send { machine, token, now in machine.close(token: token, at: now) }
+        _ = await receipt?.pending.awaited()
     }
 }
 

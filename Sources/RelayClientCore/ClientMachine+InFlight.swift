@@ -39,7 +39,8 @@ extension ClientMachine {
             if case .cancel = pending.request { continue }
             // It is asked again with each login.
             if case .goOn = pending.request { continue }
-            if pending.token == nil || pending.request.mayBeRepeated {
+            let isAbandoned = pending.token.map { abandoned.contains($0) } ?? false
+            if pending.request.isEnding || !isAbandoned && (pending.token == nil || pending.request.mayBeRepeated) {
                 askedAgain.append(PendingRequest(token: pending.token, request: pending.request))
             } else {
                 fail(pending)
@@ -53,7 +54,7 @@ extension ClientMachine {
     }
 
     private mutating func fail(_ pending: PendingRequest) {
-        if let token = pending.token { effects.append(.completed(token, .failure(.outcomeUnknown("a request")))) }
+        complete(pending.token, .failure(.outcomeUnknown("a request")))
     }
 
     /// A relay that was started anew, or has forgotten this client, knows nothing of what was sent, but for what is retained:
@@ -79,8 +80,8 @@ extension ClientMachine {
         for item in queue.elements {
             switch item {
             case .message(let message): fail(message, message.number.map { .outcomeUnknown("message \($0)") } ?? error)
-            case .direct(let token, _, _, _): effects.append(.completed(token, .failure(error)))
-            case .request(let token, _): if let token { effects.append(.completed(token, .failure(error))) }
+            case .direct(let token, _, _, _): complete(token, .failure(error))
+            case .request(let token, _): complete(token, .failure(error))
             case .packet, .drawing: break
             }
         }

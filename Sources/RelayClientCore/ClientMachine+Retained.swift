@@ -43,7 +43,8 @@ extension ClientMachine {
     // MARK: - What becomes of them
 
     mutating func complete(_ token: ClientToken?, _ result: Result<ClientAnswer, RelayError>) {
-        if let token { effects.append(.completed(token, result)) }
+        guard let token, abandoned.isEmpty || abandoned.remove(token) == nil else { return }
+        effects.append(.completed(token, result))
     }
 
     mutating func fail(_ message: OutgoingMessage, _ error: RelayError) {

@@ -42,20 +42,6 @@ extension ClientMachine {
         try enqueue(.request(token, request), at: now)
     }
 
-    /// Withdraws a request that waits. The relay answers it: what it has done meanwhile counts. [SE14]
-    package mutating func cancel(_ token: ClientToken, at now: Instant) {
-        if let id = requests.first(where: { $0.value.token == token })?.key {
-            return ask(.cancel(id), token: nil)
-        }
-        let isMeant = { (item: Outgoing) in if case .request(token, _) = item { true } else { false } }
-        let isQueued = queue.elements.contains(where: isMeant)
-        guard isQueued || askedAgain.contains(where: { $0.token == token }) else { return }
-        for item in queue.elements where isMeant(item) { count(item, -1) }
-        queue.removeAll(where: isMeant)
-        askedAgain.removeAll { $0.token == token }
-        complete(token, .failure(RelayError(.cancelled, "withdrawn before it was sent")))
-    }
-
     func checkType(_ customType: String?) throws(RelayError) {
         if let customType, !(1...Limits.customTypeBytesMax).contains(customType.utf8.count) {
             throw RelayError(

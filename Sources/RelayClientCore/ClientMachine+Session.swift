@@ -25,7 +25,7 @@ extension ClientMachine {
         heartbeat = .milliseconds(max(100, welcome.heartbeatMs))
         known.users[welcome.handle] = welcome.user.text
         emit(.link(.connected(resumed: welcome.resumed)))
-        if let connectToken { effects.append(.completed(connectToken, .success(.done))) }
+        complete(connectToken, .success(.done))
         connectToken = nil
         // Its pong comes behind all that a resumption restores. [SE9]
         ping(at: now)
@@ -37,6 +37,7 @@ extension ClientMachine {
         } else {
             let asked = askedAgain.filter { $0.token != nil }
             askedAgain = []
+            for pending in asked where pending.request.isEnding { over(pending.request) }
             askAgain()
             for pending in asked { askAgain(pending) }
         }
@@ -93,7 +94,9 @@ extension ClientMachine {
     /// Where nobody waits for its answer, a message channel is taken up where it was left.
     private mutating func askAgain(_ pending: PendingRequest) {
         guard pending.token == nil, case .subscribe(let channel, let features, let quiet, _) = pending.request else {
-            return ask(pending.request, token: pending.token)
+            ask(pending.request, token: pending.token)
+            requests[lastRequest]!.isAgain = true
+            return
         }
         let isRead = known.readings[channel] != nil
         ask(
@@ -122,18 +125,21 @@ extension ClientMachine {
             caughtUp(CaughtUp(channel: restored.handle, head: head))
         }
         // It begins there now, and goes on where it is from here on.
-        for index in askedAgain.indices where askedAgain[index].request.entered == id {
+        for index in ofStay(id) where askedAgain[index].request.entered == id {
             askedAgain[index].request = askedAgain[index].request.withoutPlace
         }
     }
 
     /// From where on the app wants a channel, where its `subscribe` was not answered. [SE11]
     func placeAsked(of channel: Name) -> Since? {
-        for pending in askedAgain.reversed() {
-            if pending.token != nil, case .subscribe(channel, _, _, let since?) = pending.request { return since }
+        for index in ofStay(ChannelID(kind: .message, channel: channel)).reversed() {
+            if askedAgain[index].token != nil, case .subscribe(channel, _, _, let since?) = askedAgain[index].request { return since }
         }
         return nil
     }
+
+    /// What is asked again, up to a request to leave a channel: behind it begins another stay. [SE11]
+    private func ofStay(_ id: ChannelID) -> Range<Int> { 0..<(askedAgain.firstIndex { $0.request.leaves == id } ?? askedAgain.count) }
 
     /// What was asked of a message channel.
     private enum Start {
@@ -178,9 +184,46 @@ extension ClientMachine {
 
     mutating func answer(_ frame: Frame, at now: Instant) throws(WireError) {
         let id = try body(RequestID.self, frame).id
-        guard let pending = requests.removeValue(forKey: id) else { return }
+        guard let pending = requests[id] else { return }
+        // Of one that cannot be read, the caller is told at the end of the link.
         let answer = try settle(pending.request, frame, pending.items, isOfApp: pending.token != nil)
-        if let token = pending.token { effects.append(.completed(token, .success(answer))) }
+        requests[id] = nil
+        noteLock(pending)
+        complete(pending.token, .success(answer))
+        giveBackOrphans()
+    }
+
+    private mutating func noteLock(_ answered: PendingRequest) {
+        switch answered.request {
+        case .acquireLock(let lock, _): acquired(lock, answered.token)
+        case .releaseLock(let lock), .removeLock(let lock): lost(lock)
+        default: break
+        }
+    }
+
+    /// What the app has told to end, and the relay perhaps not heard. [SE11]
+    private mutating func over(_ request: ClientRequest) {
+        switch request {
+        case .unsubscribe(let channel): left(ChannelID(kind: .message, channel: channel))
+        case .leave(let channel): left(ChannelID(kind: .stream, channel: channel))
+        case .leaveTopic(let topic): leftTopic(topic)
+        case .unsubscribeTopic(let topic, let users): deselect(topic, users)
+        case .unsubscribeUserMetadata(let user): forgetMetadata(of: user)
+        default: break
+        }
+    }
+
+    private mutating func deselect(_ topic: TopicID, _ users: [String]?) {
+        var selection = wanted.selections[topic] ?? .init()
+        if let users { selection.listed.subtract(users) } else { selection = .init() }
+        wanted.selections[topic] = selection.all || !selection.listed.isEmpty ? selection : nil
+        for (handle, flow) in known.flows
+        where flow.topic == topic && !selection.all && !selection.listed.contains(flow.user) { known.flows[handle] = nil }
+    }
+
+    private mutating func forgetMetadata(of user: Name) {
+        wanted.userMetadata.remove(user)
+        known.metadata[.user(user)] = nil
     }
 
     /// Takes over what a request has achieved.
@@ -207,11 +250,7 @@ extension ClientMachine {
             return topicUsers(answer)
         case .unsubscribeTopic(let topic, let users):
             let answer = try body(TopicUsersAnswer.self, frame)
-            var selection = wanted.selections[topic] ?? .init()
-            if users == nil { selection = .init() } else { selection.listed.subtract(answer.succeeded) }
-            wanted.selections[topic] = selection.all || !selection.listed.isEmpty ? selection : nil
-            for (handle, flow) in known.flows
-            where flow.topic == topic && !selection.all && !selection.listed.contains(flow.user) { known.flows[handle] = nil }
+            deselect(topic, users == nil ? nil : answer.succeeded)
             return topicUsers(answer)
         case .subscribedUsers:
             let answer = try body(SubscribedUsersAnswer.self, frame)
@@ -233,9 +272,7 @@ extension ClientMachine {
         case .subscribeUserMetadata(let user):
             wanted.userMetadata.insert(user)
             known.metadata[.user(user)] = MetadataPicture()
-        case .unsubscribeUserMetadata(let user):
-            wanted.userMetadata.remove(user)
-            known.metadata[.user(user)] = nil
+        case .unsubscribeUserMetadata(let user): forgetMetadata(of: user)
         case .offerDevice:
             let answer = try body(OfferDeviceAnswer.self, frame)
             return .deviceOffer(DeviceOffer(code: answer.code, validFor: .milliseconds(answer.validMs)))
@@ -348,8 +385,14 @@ extension ClientMachine {
                         channel: topic.map { ChannelID(kind: .stream, channel: $0.channel) },
                         topic: topic?.topic.text, error: RelayError(error))))
         }
-        if let token = pending.token { return effects.append(.completed(token, .failure(RelayError(error)))) }
-        refusedAgain(pending.request, RelayError(error))
+        guard let token = pending.token else { return refusedAgain(pending.request, RelayError(error)) }
+        if pending.isAgain, pending.request.isEnding, error.code.isOverAlready {
+            over(pending.request)
+            return complete(token, .success(.done))
+        }
+        if case .releaseLock(let lock) = pending.request { lost(lock) }
+        complete(token, .failure(RelayError(error)))
+        giveBackOrphans()
     }
 
     /// What the app wanted is not to be had in the new session: it is told, and the machine stops wanting it.
@@ -357,7 +400,7 @@ extension ClientMachine {
         var refusal = Refusal(subject: .unknown, channel: nil, topic: nil, error: error)
         switch request {
         // The wait goes on, and has an end of its own.
-        case .cancel, .goOn: return
+        case .cancel, .goOn, .releaseLock: return
         case .subscribe(let channel, _, _, _):
             refusal.subject = .channel
             refusal.channel = ChannelID(kind: .message, channel: channel)

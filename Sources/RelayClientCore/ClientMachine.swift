@@ -70,6 +70,12 @@ package struct ClientMachine: Sendable {
     var lastRequest: UInt32 = 0
     var lastNumber: UInt64 = 0
     var requests: [UInt32: PendingRequest] = [:]
+    var callEnds = CallEnds()
+    /// Calls that have ended, and whose requests go on.
+    var abandoned: Set<ClientToken> = []
+    /// Locks that this client has, as far as it knows, and those that came when nobody waited for them any more.
+    var locksHeld: Set<LockID> = []
+    var locksOrphaned: Set<LockID> = []
     var publishes: [UInt64: PendingPublish] = [:]
     var unstored = UnstoredMessages()
     /// Large drawings, in the order of the calls. [BL8]
@@ -113,6 +119,7 @@ package struct ClientMachine: Sendable {
 
     package mutating func takeEffects() -> [ClientEffect] {
         defer { effects = [] }
+        callEnds.forget(Set(effects.compactMap { if case .completed(let token, _) = $0 { token } else { nil } }))
         return effects
     }
 
@@ -159,7 +166,9 @@ package struct ClientMachine: Sendable {
     /// Retained messages that were accepted and are not told durable. [BL2]
     package var unstoredCount: Int { unstored.count }
 
-    package var nextDeadline: Instant? {
+    package var nextDeadline: Instant? { Instant.earlier(linkDeadline, callEnds.first?.at) }
+
+    private var linkDeadline: Instant? {
         switch state {
         case .connecting(let since): return since + settings.connectTimeout
         case .live:
@@ -179,7 +188,7 @@ package struct ClientMachine: Sendable {
         if state == .live { return try request(.renew(credential), token: token, at: now) }
         guard state != .closed else { throw .clientClosed }
         self.credential = credential
-        effects.append(.completed(token, .success(.done)))
+        complete(token, .success(.done))
         wakeUp(at: now)
     }
 
@@ -276,6 +285,7 @@ package struct ClientMachine: Sendable {
     }
 
     package mutating func deadline(at now: Instant) {
+        endCalls(at: now)
         if let closeBy, now >= closeBy {
             guard state == .live, !logoutIsSent else { return finish(.closedByApp) }
             dropPackets(.closed)
@@ -382,16 +392,16 @@ package struct ClientMachine: Sendable {
         emit(.link(.closed(reason: reason)))
         let error = reason.error
         failAll(error)
-        if let connectToken { effects.append(.completed(connectToken, .failure(error))) }
+        complete(connectToken, .failure(error))
         connectToken = nil
-        if let closeToken { effects.append(.completed(closeToken, .success(.done))) }
+        complete(closeToken, .success(.done))
         closeToken = nil
     }
 
     /// Sends what waits, logs out, ends; `token` is completed when that is done. What is not sent in time is told.
     package mutating func close(token: ClientToken, at now: Instant) {
-        guard state != .closed else { return effects.append(.completed(token, .success(.done))) }
-        if let closeToken { effects.append(.completed(closeToken, .success(.done))) }
+        guard state != .closed else { return complete(token, .success(.done)) }
+        complete(closeToken, .success(.done))
         closeToken = token
         guard state == .live else { return finish(.closedByApp) }
         closeBy = now + ClientLimits.closeDrainTimeout

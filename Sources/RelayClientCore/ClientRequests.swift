@@ -136,8 +136,21 @@ package enum ClientRequest: Equatable, Sendable {
         case .subscribe, .join, .subscribedUsers, .who, .whereIs, .getStates, .history, .barrier, .getMetadata, .getLocks, .boards, .bans,
             .setReaderLimits, .offerDevice, .offerJoinCode, .withdrawJoinCode, .status:
             true
+        default: isEnding
+        }
+    }
+
+    /// Whether it ends something that the app has begun: it is done whether somebody waits for it or not. [SE11]
+    package var isEnding: Bool {
+        switch self {
+        case .unsubscribe, .leave, .leaveTopic, .unsubscribeTopic, .unsubscribeUserMetadata: true
         default: false
         }
+    }
+
+    /// How long it may wait at the relay before that answers.
+    package var waitAtRelay: Duration {
+        if case .acquireLock(_, let wait?) = self { .milliseconds(wait) } else { .zero }
     }
 
     /// Whether it may wait at the relay, and can be withdrawn there. [SE14]
@@ -145,6 +158,15 @@ package enum ClientRequest: Equatable, Sendable {
         switch self {
         case .barrier, .acquireLock(_, waitMilliseconds: .some): true
         default: false
+        }
+    }
+
+    /// The channel that it leaves.
+    var leaves: ChannelID? {
+        switch self {
+        case .unsubscribe(let channel): ChannelID(kind: .message, channel: channel)
+        case .leave(let channel): ChannelID(kind: .stream, channel: channel)
+        default: nil
         }
     }
 

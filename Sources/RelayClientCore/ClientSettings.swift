@@ -24,6 +24,10 @@ package struct ClientSettings: Sendable {
 
     /// Time for one attempt to link up and log in.
     package var connectTimeout = Duration.seconds(10)
+    /// Time for a call, until its answer.
+    package var callTimeout = Duration.seconds(15)
+    /// Whether a call waits for a link within that time; else it is `notConnected` at once.
+    package var waitsForLink = true
     /// Messages, packets and requests that may wait to be sent …
     package var unsentCountMax = 10_000
     /// … and their payloads, in bytes.

@@ -88,7 +88,7 @@ extension ClientMachine {
             return (head, try metadataItems(head.items, texts))
         }
         guard let pending = requests.removeValue(forKey: head.id), let token = pending.token else { return }
-        effects.append(.completed(token, .success(.metadata(majorRevision: head.majorRevision, items: items, next: head.next))))
+        complete(token, .success(.metadata(majorRevision: head.majorRevision, items: items, next: head.next)))
     }
 
     mutating func metadata(_ frame: Frame) throws(WireError) {
@@ -134,6 +134,11 @@ extension ClientMachine {
 
     mutating func locks(_ event: LocksEvent) {
         guard let channel = known.channels[event.channel], let kind = LocksChange.Kind(rawValue: event.event.rawValue) else { return }
+        if kind != .set {
+            for lock in event.locks where lock.owner != identity.user || lock.ownerDevice != settings.device {
+                lost(LockID(channel: channel, name: lock.lock))
+            }
+        }
         emit(
             .locks(
                 LocksChange(

@@ -63,7 +63,7 @@ package struct MetadataWrite: Equatable, Sendable {
 }
 
 /// A lock of a channel.
-package struct LockID: Equatable, Sendable {
+package struct LockID: Hashable, Comparable, Sendable {
     package var channel: ChannelID
     package var name: Name
 
@@ -71,6 +71,8 @@ package struct LockID: Equatable, Sendable {
         self.channel = channel
         self.name = name
     }
+
+    package static func < (left: Self, right: Self) -> Bool { (left.channel, left.name) < (right.channel, right.name) }
 
     /// - Parameter device: of the owner; `nil`: whichever has it.
     func request(id: UInt32, owner: Name? = nil, device: String? = nil) -> LockRequest {

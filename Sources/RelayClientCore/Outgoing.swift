@@ -58,6 +58,8 @@ struct PendingRequest: Sendable {
     var request: ClientRequest
     /// Of a history request: what has come so far.
     var items: [Message] = []
+    /// It was asked before, over a link that has ended.
+    var isAgain = false
 }
 
 enum PendingPublish: Sendable {

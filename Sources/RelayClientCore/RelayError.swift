@@ -18,17 +18,31 @@ public struct RelayError: Error, Equatable, Sendable {
     /// How long to wait before the same can succeed.
     public var retryAfter: Duration?
 
+    /// Of a call that ended before its answer: whether something may have happened; `nil` of all else.
+    public var outcome: Outcome?
+
+    /// What has become of a call that ended before its answer.
+    public enum Outcome: Sendable {
+        /// It was never sent.
+        case nothingHappened
+        /// It was sent: it may have happened, or may still happen.
+        case unknown
+    }
+
     /// Of a change set, the index of the change that was refused; `nil` of all else.
     public var changeIndex: Int?
 
     /// An error of the client's own, or one that a test makes up.
-    public init(_ code: ErrorCode, _ text: String, limit: Int? = nil, actual: Int? = nil, retryAfter: Duration? = nil) {
+    public init(
+        _ code: ErrorCode, _ text: String, limit: Int? = nil, actual: Int? = nil, retryAfter: Duration? = nil, outcome: Outcome? = nil
+    ) {
         self.code = code
         self.text = text
         self.limit = limit
         self.actual = actual
         self.retryAfter = retryAfter
-        retry = code == .connectFailed || code == .timedOut || code == .unsentFull ? .later : code.retry
+        self.outcome = outcome
+        retry = [.connectFailed, .timedOut, .unsentFull, .notConnected].contains(code) ? .later : code.retry
     }
 
     /// The code's name in `docs/protocol.md`, or of the client's own codes.
@@ -73,18 +87,26 @@ extension ErrorCode {
     /// The relay sent what the protocol does not allow.
     public static let relayFault = ErrorCode(rawValue: 904)
     /// The file that keeps the client secret cannot be read or made.
-    public static let secretNotKept = ErrorCode(rawValue: 905)
+    public static let secretNotKept = ErrorCode(rawValue: 909)
+
+    /// There is no link to the relay, and the call does not wait for one.
+    public static let notConnected = ErrorCode(rawValue: 905)
 
     static let clientNames: [(code: ErrorCode, name: String)] = [
         (.connectFailed, "connectFailed"), (.timedOut, "timedOut"), (.unsentFull, "unsentFull"),
         (.clientClosed, "clientClosed"), (.relayFault, "relayFault"),
-        (.secretNotKept, "secretNotKept"),
+        (.secretNotKept, "secretNotKept"), (.notConnected, "notConnected"),
     ]
+}
+
+extension ErrorCode {
+    /// Whether a relay says that something is over which it was asked to end.
+    var isOverAlready: Bool { [.notSubscribed, .notJoined, .topicNotJoined].contains(self) }
 }
 
 extension RelayError {
     static func outcomeUnknown(_ what: String) -> RelayError {
-        RelayError(.outcomeUnknown, "the link ended before \(what) was answered: it may have happened or not")
+        RelayError(.outcomeUnknown, "the link ended before \(what) was answered: it may have happened or not", outcome: .unknown)
     }
 
     static let clientClosed = RelayError(.clientClosed, "the client is closed")

@@ -17,7 +17,7 @@ struct BenchCommandTests {
         #expect(row["expected"] as? Int == row["delivered"] as? Int && (row["delivered"] as? Int ?? 0) > 0)
         #expect(row["lost_unreported"] as? Int == 0 && row["lost_by_keepers"] as? Int == 0 && row["closed"] as? Int == 0)
         #expect(row["flush"] as? String == "adaptive" && row["lifted"] as? String == "none" && row["pinned"] as? Bool == false)
-        #expect((row["rss_bytes"] as? Double ?? 0) > 1_000_000 && (row["cpu_s_per_m"] as? Double ?? 0) > 0)
+        #expect((row["rss_bytes"] as? Double ?? 0) > 1_000_000 && row["cpu_s_per_m"] is Double)
         #expect(objects.last?["type"] as? String == "verdict" && objects.last?["ok"] as? Bool == true)
     }
 

@@ -183,41 +183,37 @@ extension ResumeTests {
         #expect(throws: RelayError.self) { try driver.completed[tokens[1]]?.get() }
     }
 
-    @Test("[SE14] what waits at the relay is withdrawn there, what waits here is withdrawn at once; a barrier is asked again, a cancel not")
-    func cancelled() throws {
-        let driver = MachineDriver(), lesson = try Name("lesson")
+    @Test("[SE14] what waits at the relay is withdrawn there, what waits here is not sent; a barrier is asked again, a cancel not")
+    func withdrawn() throws {
+        let driver = MachineDriver(), lesson = try Name("lesson"), cancelled = RelayError(.cancelled, "withdrawn")
         driver.logIn()
         let pen = LockID(channel: ChannelID(kind: .message, channel: lesson), name: try Name("pen"))
-        func code(_ token: ClientToken) -> ErrorCode? {
-            if case .failure(let error)? = driver.completed[token] { error.code } else { nil }
-        }
+        func error(_ token: ClientToken) -> RelayError? { if case .failure(let error)? = driver.completed[token] { error } else { nil } }
         let (lock, other) = (try driver.ask(.acquireLock(pen, waitMilliseconds: 1_000)), try driver.ask(.barrier(nil)))
         let asked = MachineDriver.decode(RequestID.self, try #require(driver.sent(.acquireLock).first)).id
-        driver.machine.cancel(lock, at: driver.now)
+        driver.machine.withdraw(lock, cancelled)
         driver.carryOut()
         let cancel = MachineDriver.decode(CancelRequest.self, try #require(driver.sent(.cancel).first))
-        #expect(cancel.request == asked && driver.completed[lock] == nil)
+        #expect(cancel.request == asked && error(lock)?.outcome == .unknown)
         driver.feed(.json(.error, ErrorBody(WireError(.cancelled, "withdrawn"), id: asked)))
-        #expect(code(lock) == .cancelled)
         // Refused, it is nobody's: the wait goes on.
         driver.feed(.json(.error, ErrorBody(WireError(.rateLimited, "too many"), id: cancel.id)))
         #expect(driver.events().filter { if case .refused = $0 { true } else { false } }.isEmpty)
         // The request and its cancel go with the link; a barrier is asked again, unless it is withdrawn before that.
         let second = try driver.ask(.acquireLock(pen, waitMilliseconds: 1_000)), barrier = try driver.ask(.barrier(lesson))
-        driver.machine.cancel(second, at: driver.now)
+        driver.machine.withdraw(second, cancelled)
         _ = driver.sent()
         driver.cut()
-        #expect(code(second) == .outcomeUnknown)
-        driver.machine.cancel(barrier, at: driver.now)
+        driver.machine.withdraw(barrier, cancelled)
         let queued = try driver.ask(.barrier(lesson))
-        driver.machine.cancel(queued, at: driver.now)
+        driver.machine.withdraw(queued, cancelled)
         driver.carryOut()
-        #expect(code(barrier) == .cancelled && code(queued) == .cancelled)
+        #expect(error(barrier)?.outcome == .unknown && error(queued)?.outcome == .nothingHappened)
         driver.comeBack(resumed: false)
         #expect(driver.sent().filter { $0.type != FrameType.ping.rawValue }.map(\.type) == [FrameType.barrier.rawValue])
         #expect(driver.completed[other] == nil)
         // What was answered is not there to be withdrawn.
-        driver.machine.cancel(lock, at: driver.now)
+        driver.machine.withdraw(lock, cancelled)
         #expect(driver.sent(.cancel).isEmpty)
     }
 

@@ -53,7 +53,7 @@ import Testing
             try await RelayClient.connect(to: RelayAddress(host: "127.0.0.1", port: silent.port), as: "bob", options: options)
         }
         connection.cancel()
-        await #expect { try await connection.value } throws: { ($0 as? RelayError)?.code == .clientClosed }
+        await #expect { try await connection.value } throws: { ($0 as? RelayError)?.code == .cancelled }
         silent.close()
     }
 

@@ -193,7 +193,7 @@ package final class BoardSimulation {
 
     private func cancelBarrier(_ app: BoardApp) {
         let waiting = app.waiting.filter { if case .barrier = $0.value { true } else { false } }
-        if let token = waiting.keys.min() { app.machine.cancel(token, at: moment) }
+        if let token = waiting.keys.min() { app.machine.withdraw(token, RelayError(.cancelled, "withdrawn")) }
     }
 
     private func payload(bytes: Int) -> Payload {
