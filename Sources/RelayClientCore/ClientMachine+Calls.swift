@@ -5,7 +5,9 @@ import RelayWire
 
 extension ClientMachine {
     /// A call that was made just now ends by itself after a time.
-    package mutating func endCall(_ token: ClientToken, after timeout: Duration, at now: Instant) { callEnds.append((now + timeout, token)) }
+    package mutating func endCall(_ token: ClientToken, after timeout: Duration, at now: Instant) {
+        callEnds.append((now + timeout, token))
+    }
 
     /// - Throws: `notConnected`, for a call that does not wait for a link.
     package func checkLink() throws(RelayError) {

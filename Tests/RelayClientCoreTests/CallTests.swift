@@ -28,8 +28,8 @@ import Testing
         .subscribeUserMetadata(bob), .unsubscribeUserMetadata(bob), .setLock(pen, ttlMilliseconds: 1_000),
         .acquireLock(pen, waitMilliseconds: nil), .acquireLock(pen, waitMilliseconds: 2_000), .releaseLock(pen),
         .revokeLock(pen, owner: bob, device: nil), .removeLock(pen), .getLocks(channel), .clear(lesson), .undoClear(lesson),
-        .boards(after: nil), .removeBoard(lesson), .renew(.key("key")), .offerDevice(secret: nil), .offerJoinCode(lesson), .withdrawJoinCode,
-        .setReaderLimits(ReaderLimits()), .setRole(bob, nil), .setMode(lesson, .frozen, true), .endSession(bob, reason: nil),
+        .boards(after: nil), .removeBoard(lesson), .renew(.key("key")), .offerDevice(secret: nil), .offerJoinCode(lesson),
+        .withdrawJoinCode, .setReaderLimits(ReaderLimits()), .setRole(bob, nil), .setMode(lesson, .frozen, true), .endSession(bob, reason: nil),
         .ban(bob, forMilliseconds: nil), .unban(bob), .bans(after: nil), .forget(bob, withRecords: false),
         .removeRecords(of: bob, from: lesson), .endChannel(lesson, reason: nil), .status(after: nil, limit: nil, user: nil),
     ]
@@ -52,7 +52,9 @@ import Testing
     /// The names of what the relay gets, without those of what a link begins with.
     private func names(_ driver: MachineDriver) -> [String] { driver.sentNames().filter { $0 != "login" } }
 
-    @Test("a call that waits for a link ends with its caller or its time: nothing has happened, and nothing is sent but what ends something", arguments: requests, [true, false])
+    @Test(
+        "a call that waits for a link ends with its caller or its time: nothing has happened, and nothing is sent but what ends something",
+        arguments: requests, [true, false])
     func waitsHere(request: ClientRequest, isCancelled: Bool) throws {
         let driver = MachineDriver()
         driver.machine.connect(token: 1, at: driver.now)
@@ -72,7 +74,9 @@ import Testing
         #expect(names(driver).count == (request.isEnding ? 1 : 0))
     }
 
-    @Test("a call that was sent ends with its caller or its time: its outcome is unknown, and its answer is heard by nobody", arguments: requests, [true, false])
+    @Test(
+        "a call that was sent ends with its caller or its time: its outcome is unknown, and its answer is heard by nobody",
+        arguments: requests, [true, false])
     func sent(request: ClientRequest, isCancelled: Bool) throws {
         let driver = MachineDriver()
         driver.logIn()
@@ -177,7 +181,8 @@ import Testing
             driver.feed(
                 .json(
                     .locks,
-                    LocksEvent(channel: 10, event: .revoked, locks: [LockDetail(lock: Self.pen.name, ttlMs: 1_000)], user: try Name("alice"))))
+                    LocksEvent(
+                        channel: 10, event: .revoked, locks: [LockDetail(lock: Self.pen.name, ttlMs: 1_000)], user: try Name("alice"))))
         }
         let (again, late) = try acquire(driver)
         withdraw(driver, again)
@@ -221,8 +226,8 @@ import Testing
         try driver.subscribe()
         try driver.joinTopic()
         let tokens = try [
-            driver.ask(.unsubscribe(Self.lesson)), driver.ask(.leaveTopic(Self.points)), driver.ask(.unsubscribeTopic(Self.points, users: nil)),
-            driver.ask(.unsubscribeUserMetadata(Self.bob)), driver.ask(.leave(Self.lesson)),
+            driver.ask(.unsubscribe(Self.lesson)), driver.ask(.leaveTopic(Self.points)),
+            driver.ask(.unsubscribeTopic(Self.points, users: nil)), driver.ask(.unsubscribeUserMetadata(Self.bob)), driver.ask(.leave(Self.lesson)),
         ]
         _ = driver.sent()
         driver.comeBack(resumed: false)
