@@ -16,7 +16,8 @@ public final class RelayClient: Sendable {
     /// Connects and logs in.
     ///
     /// - Throws: `cancelled` with the task, and the client is closed; `badName`; `badRequest` for digits of an option that are none;
-    ///   `secretNotKept`; `connectFailed` or `timedOut` when the relay cannot be reached; a code of the relay's, such as `limitReached` when 8 other devices of the user are there. [SE8]
+    ///   `secretNotKept`; `connectFailed` or `timedOut` when the relay cannot be reached; a code of the relay's, such as `limitReached`
+    ///   when 8 other devices of the user are there. [SE8]
     public static func connect(
         to address: RelayAddress, as user: String, options: ClientOptions = .init()
     ) async throws(RelayError) -> RelayClient {

@@ -204,6 +204,8 @@ package func connect(_ arguments: Arguments, as user: String) async throws -> Re
 private func connect(_ arguments: Arguments, _ entering: Entering) async throws -> RelayClient {
     let address = try arguments.address()
     var options = ClientOptions()
+    // A command ends by its own `--timeout`.
+    options.requestTimeout = .seconds(86_400)
     // Asks a relay of this machine for its key, which may answer late.
     options.credential = try await onThreadOfItsOwn { try arguments.credential(for: address) }
     options.description = "boardrelay \(Program.version)"

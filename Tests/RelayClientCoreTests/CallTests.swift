@@ -29,7 +29,8 @@ import Testing
         .acquireLock(pen, waitMilliseconds: nil), .acquireLock(pen, waitMilliseconds: 2_000), .releaseLock(pen),
         .revokeLock(pen, owner: bob, device: nil), .removeLock(pen), .getLocks(channel), .clear(lesson), .undoClear(lesson),
         .boards(after: nil), .removeBoard(lesson), .renew(.key("key")), .offerDevice(secret: nil), .offerJoinCode(lesson),
-        .withdrawJoinCode, .setReaderLimits(ReaderLimits()), .setRole(bob, nil), .setMode(lesson, .frozen, true), .endSession(bob, reason: nil),
+        .withdrawJoinCode, .setReaderLimits(ReaderLimits()),
+        .setRole(bob, nil), .setMode(lesson, .frozen, true), .endSession(bob, reason: nil),
         .ban(bob, forMilliseconds: nil), .unban(bob), .bans(after: nil), .forget(bob, withRecords: false),
         .removeRecords(of: bob, from: lesson), .endChannel(lesson, reason: nil), .status(after: nil, limit: nil, user: nil),
     ]
@@ -227,7 +228,8 @@ import Testing
         try driver.joinTopic()
         let tokens = try [
             driver.ask(.unsubscribe(Self.lesson)), driver.ask(.leaveTopic(Self.points)),
-            driver.ask(.unsubscribeTopic(Self.points, users: nil)), driver.ask(.unsubscribeUserMetadata(Self.bob)), driver.ask(.leave(Self.lesson)),
+            driver.ask(.unsubscribeTopic(Self.points, users: nil)), driver.ask(.unsubscribeUserMetadata(Self.bob)),
+            driver.ask(.leave(Self.lesson)),
         ]
         _ = driver.sent()
         driver.comeBack(resumed: false)
