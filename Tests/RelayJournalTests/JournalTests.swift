@@ -8,14 +8,14 @@ import Testing
     private func entryBytes(_ values: JournalModel.Values) -> Int { values.reduce(0) { $0 + 6 + $1.key.count + $1.value.count } }
 
     @Test(
-        "[SG4] used and opened again thousands of times, a journal holds what a dictionary would",
+        "[SG4] used and opened again and again, a journal holds what a dictionary would",
         arguments: [(1, 300), (2, 4096), (3, 20_000)])
     func model(seed: UInt64, segmentBytes: Int) throws {
         let storage = SimulatedStorage()
         let run = try JournalRun(storage, seed: seed, segmentBytes: segmentBytes)
         run.keyCount = 60
         var reopenings = 0
-        for _ in 0..<1500 {
+        for _ in 0..<500 {
             try run.append()
             try run.compact(steps: Int.random(in: 0...3, using: &run.generator))
             #expect(run.journal.size.liveBytes == entryBytes(run.model.durable) && run.journal.size.liveEntries == run.model.durable.count)
@@ -27,7 +27,7 @@ import Testing
             try run.reopen(isOrderly ? run.storage.restarted() : run.storage.crashed(.takesAll))
             #expect(run.journal.size.liveBytes == sizeBefore.liveBytes && run.journal.size.liveEntries == sizeBefore.liveEntries)
         }
-        #expect(reopenings > 30)
+        #expect(reopenings > 10)
     }
 
     @Test(

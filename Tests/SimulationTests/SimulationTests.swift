@@ -16,16 +16,16 @@ import Testing
     }
 
     /// `BOARDRELAY_SEED` replays one seed, `BOARDRELAY_SEEDS` sets how many fresh ones are run.
-    static var seeds: [UInt64] { replayed("BOARDRELAY_SEED") ?? Seeds.regressions + fresh(unlessTold: 50) }
+    static var seeds: [UInt64] { replayed("BOARDRELAY_SEED") ?? Seeds.regressions + fresh(unlessTold: 20) }
 
     /// `BOARDRELAY_TRACE` prints what happens, for one seed of the client simulation.
     static var isTraced: Bool { ProcessInfo.processInfo.environment["BOARDRELAY_TRACE"] != nil }
 
-    static var clientSeeds: [UInt64] { replayed("BOARDRELAY_CLIENT_SEED") ?? Seeds.clientRegressions + fresh(unlessTold: 50) }
+    static var clientSeeds: [UInt64] { replayed("BOARDRELAY_CLIENT_SEED") ?? Seeds.clientRegressions + fresh(unlessTold: 20) }
 
-    static var storageSeeds: [UInt64] { replayed("BOARDRELAY_STORAGE_SEED") ?? Seeds.storageRegressions + fresh(unlessTold: 30) }
+    static var storageSeeds: [UInt64] { replayed("BOARDRELAY_STORAGE_SEED") ?? Seeds.storageRegressions + fresh(unlessTold: 12) }
 
-    static var boardSeeds: [UInt64] { replayed("BOARDRELAY_BOARD_SEED") ?? Seeds.boardRegressions + fresh(unlessTold: 40) }
+    static var boardSeeds: [UInt64] { replayed("BOARDRELAY_BOARD_SEED") ?? Seeds.boardRegressions + fresh(unlessTold: 12) }
 
     @Test(
         "[MD2, MD3, MD4, MD5, MD6, MD7, LK2, LK3, LK4, LK5, LK6, LK7, LK8, SG1, SG2, SG4, AC14, AC15] changes of metadata and locks, and what moderators decide, lead to what a model says, are shown when they are durable and never before, and are what is there after a restart"
@@ -42,13 +42,13 @@ import Testing
             return total
         }
         print("storage simulation: \(seeds.count) seeds, \(total)")
-        if seeds.count >= 30 {
+        if seeds.count >= 13 {
             #expect(total.counts.allSatisfy { $0 > 0 }, "\(total)")
         }
     }
 
     @Test(
-        "[MD5, SG1, SG2, SG4] 30 clients count 1,000 times each by compare-and-set on a disk that fails under a relay that dies: the counter is what succeeded, each value was written once"
+        "[MD5, SG1, SG2, SG4] 30 clients count 250 times each by compare-and-set on a disk that fails under a relay that dies: the counter is what succeeded, each value was written once"
     )
     func counter() async throws {
         let seed = Self.replayed("BOARDRELAY_COUNTER_SEED")?[0] ?? Self.fresh(unlessTold: 1)[0]
@@ -58,9 +58,9 @@ import Testing
             return (try simulation.judge(), simulation.done)
         }
         print("counter simulation: seed \(seed), counter \(final), \(done)")
-        #expect(done.tries == 30_000 && final == done.successes)
+        #expect(done.tries == 7_500 && final == done.successes)
         #expect(
-            final > 1_000 && done.mismatches > 0 && done.storageFailures > 0 && done.restarts > 0 && done.foundAfterCrash > 0
+            final > 500 && done.mismatches > 0 && done.storageFailures > 0 && done.restarts > 0 && done.foundAfterCrash > 0
                 && done.lostInCrash > 0, "\(done)")
     }
 
@@ -79,9 +79,8 @@ import Testing
             return total
         }
         print("board simulation: \(seeds.count) seeds, \(total)")
-        if seeds.count >= 40 {
-            #expect(total.counts.allSatisfy { $0 > 0 }, "\(total)")
-        }
+        // Few runs may lack what is rare.
+        if seeds.count >= 19 { #expect(total.counts.count { $0 == 0 } <= (seeds.count >= 40 ? 0 : 1), "\(total)") }
     }
 
     @Test(
@@ -99,7 +98,7 @@ import Testing
             return total
         }
         print("client simulation: \(seeds.count) seeds, \(total)")
-        if seeds.count >= 40 {
+        if seeds.count >= 31 {
             #expect(
                 total.messages > 0 && total.packets > 0 && total.resumptions > 0 && total.restarts > 0 && total.messagesMissed > 0
                     && total.packetsLost > 0 && total.pauses > 0 && total.takeovers > 0 && total.outcomesUnknown > 0, "\(total)")
@@ -170,7 +169,7 @@ import Testing
         }
         print("simulation: \(seeds.count) seeds, \(total)")
         // A simulation in which nothing happens proves nothing.
-        if seeds.count >= 50 {
+        if seeds.count >= 26 {
             #expect(
                 total.messages > 0 && total.packetsLost > 0 && total.resumes > 0 && total.slowConsumers > 0 && total.overLimit > 0,
                 "\(total)")

@@ -32,7 +32,7 @@ package final class CounterSimulation {
         package init() {}
     }
 
-    package init(seed: UInt64, clients count: Int = 30, triesEach: Int = 1_000) {
+    package init(seed: UInt64, clients count: Int = 30, triesEach: Int = 250) {
         self.seed = seed
         self.triesEach = triesEach
         random = SplitMix64(seed: seed)
@@ -53,16 +53,16 @@ package final class CounterSimulation {
     package func run(turns: Int) throws -> Bool {
         do {
             for _ in 0..<turns where !remaining.isEmpty {
-                switch Int.random(in: 0..<4_000, using: &random) {
+                switch Int.random(in: 0..<1_000, using: &random) {
                 case 0: fail()
                 case 1: try restart()
-                case 2..<40:
+                case 2..<11:
                     if isReadOnly {
                         driver.handle(.storageRecovered)
                         isReadOnly = false
                     }
                 // A disk that stalls is one that is not asked for long enough.
-                case 40..<800: if !isReadOnly { driver.persist(Int.random(in: 1...3, using: &random)) }
+                case 11..<200: if !isReadOnly { driver.persist(Int.random(in: 1...3, using: &random)) }
                 default:
                     let index = Int.random(in: 0..<remaining.count, using: &random)
                     try turn(remaining[index])

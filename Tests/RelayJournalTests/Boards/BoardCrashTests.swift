@@ -28,7 +28,7 @@ import Testing
                 broken = "\(error), crash \(crash) after \(storage.calls.suffix(3))"
             }
         }
-        for batch in 0..<120 {
+        for batch in 0..<60 {
             try run.act()
             try run.step(Int.random(in: 0...4, using: &run.dice))
             if run.dice.chance(1, in: 30) { run.wait(90_000) }

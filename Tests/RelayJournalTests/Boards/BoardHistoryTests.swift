@@ -16,7 +16,7 @@ import Testing
 
     @Test("[BL1, BL3, BL6, BL8] what is read of a board is the newest of each key in order, however it came to be and is read")
     func onDisk() throws {
-        try histories(Self.seeds(6)) { SimulatedStorage(seed: $0) } again: { $0.restarted() }
+        try histories(Self.seeds(3)) { SimulatedStorage(seed: $0) } again: { $0.restarted() }
     }
 
     @Test("[BL1, BL3, BL6, BL8] the same of a relay without a folder")
