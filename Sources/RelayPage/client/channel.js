@@ -49,19 +49,21 @@ export class Channel {
     if (unknown !== undefined) throw new TypeError(`open: there is no part ${unknown}; there are ${allParts.join(', ')}`)
     if (typeof from === 'object') optionsOf('from', from, ['epoch', 'offset'])
     else if (![undefined, 'board', 'now'].includes(from)) throw new TypeError(`open: from is 'board', 'now' or a position, not ${from}`)
-    const {asked} = this.state
-    const before = {...asked}
+    const {asked: before} = this.state
     const receives = parts.includes('messages')
-    const start = receives ? from ?? (asked.receives ? undefined : 'board') : undefined
-    Object.assign(asked, {message: true, receives})
+    const start = receives ? from ?? (before.receives && !before.isOpening ? undefined : 'board') : undefined
+    // Of this call: one that ends while another has begun leaves that one's alone.
+    const asked = this.state.asked = {...before, message: true, receives, isOpening: true}
     const since = start === 'board' ? {beginning: true} : start === 'now' ? undefined : start
     const body = {channel: this.name, features: sorted(parts), quiet, since}
     try {
       await this.client.subscribe(this.state, body, call, start !== undefined || !receives)
     } catch (error) {
       // It is not open, as far as anybody knows.
-      if (error.outcome !== 'unknown') Object.assign(asked, before)
+      if (error.outcome !== 'unknown') Object.assign(asked, {message: before.message, receives: before.receives})
       throw error
+    } finally {
+      asked.isOpening = false
     }
   }
 
