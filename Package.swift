@@ -50,7 +50,7 @@ let package = Package(
         module("RelayIO", [.target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
         // What the compiler puts into the program: the whiteboard and its client, the demo's lesson, and the commit of a packaged build.
         .target(name: "CResources"),
-        .target(name: "RelayPage", dependencies: ["CResources"], exclude: ["client", "page", "relay-client.js"], swiftSettings: strict),
+        .target(name: "RelayPage", dependencies: ["CResources"], exclude: ["client", "package.json", "page", "relay-client.d.ts", "relay-client.js"], swiftSettings: strict),
         module("RelayServer", ["RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayStorage", "RelayPage", "RelayPrimitives", "RelayRights", "RelayWire"]),
         module("RelayClient", ["RelayClientCore", "RelayIO", "RelayPrimitives", "RelayRights", "RelayWire"]),
         // The shape of a hosted realtime SDK, for apps that move.

@@ -79,6 +79,9 @@ static const unsigned char client_links_js[] = {
 static const unsigned char client_locks_js[] = {
 #embed "../RelayPage/client/locks.js"
 };
+static const unsigned char client_machine_types_d_ts[] = {
+#embed "../RelayPage/client/machine-types.d.ts"
+};
 static const unsigned char client_machine_js[] = {
 #embed "../RelayPage/client/machine.js"
 };
@@ -166,8 +169,8 @@ static const unsigned char client_text_js[] = {
 static const unsigned char client_topics_js[] = {
 #embed "../RelayPage/client/topics.js"
 };
-static const unsigned char client_types_js[] = {
-#embed "../RelayPage/client/types.js"
+static const unsigned char client_types_d_ts[] = {
+#embed "../RelayPage/client/types.d.ts"
 };
 static const unsigned char client_unread_events_js[] = {
 #embed "../RelayPage/client/unread-events.js"
@@ -583,6 +586,9 @@ static const unsigned char page_writer_js[] = {
 static const unsigned char page_writing_js[] = {
 #embed "../RelayPage/page/writing.js"
 };
+static const unsigned char relay_client_d_ts[] = {
+#embed "../RelayPage/relay-client.d.ts"
+};
 static const unsigned char relay_client_js[] = {
 #embed "../RelayPage/relay-client.js"
 };
@@ -615,6 +621,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("client/limits.js", client_limits_js),
     FILE_NAMED("client/links.js", client_links_js),
     FILE_NAMED("client/locks.js", client_locks_js),
+    FILE_NAMED("client/machine-types.d.ts", client_machine_types_d_ts),
     FILE_NAMED("client/machine.js", client_machine_js),
     FILE_NAMED("client/members.js", client_members_js),
     FILE_NAMED("client/message.js", client_message_js),
@@ -644,7 +651,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("client/telling.js", client_telling_js),
     FILE_NAMED("client/text.js", client_text_js),
     FILE_NAMED("client/topics.js", client_topics_js),
-    FILE_NAMED("client/types.js", client_types_js),
+    FILE_NAMED("client/types.d.ts", client_types_d_ts),
     FILE_NAMED("client/unread-events.js", client_unread_events_js),
     FILE_NAMED("client/whole.js", client_whole_js),
     FILE_NAMED("lesson.ndjson", lesson_ndjson),
@@ -783,6 +790,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/words/uk.js", page_words_uk_js),
     FILE_NAMED("page/writer.js", page_writer_js),
     FILE_NAMED("page/writing.js", page_writing_js),
+    FILE_NAMED("relay-client.d.ts", relay_client_d_ts),
     FILE_NAMED("relay-client.js", relay_client_js),
 };
 

@@ -19,13 +19,14 @@ package enum Page {
         guard let mediaType = mediaTypes[name.drop { $0 != "." }] else { return nil }
         return File(
             path: pages[name] ?? "/\(name)", mediaType: mediaType, bytes: Array(UnsafeBufferPointer(start: file.bytes, count: file.count)),
-            isForAll: name == "relay-client.js" || name.hasPrefix("client/"))
+            isForAll: name.hasPrefix("relay-client.") || name.hasPrefix("client/"))
     }
 
     /// Addresses that people type. All other files are served under their names.
     private static let pages = ["page/index.html": "/", "page/status.html": "/status"]
-    /// By the end of the name; other files are not served.
+    /// By the end of the name; other files are not served. No type is registered for declarations of TypeScript.
     private static let mediaTypes: [Substring: String] = [
         ".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+        ".d.ts": "text/plain; charset=utf-8",
     ]
 }

@@ -10,23 +10,15 @@
 //
 // This file is the one address of the client. `client/client.js` is what apps call, and `client/whole.js` adds what the whiteboard does
 // without: `client/board-picture.js`, `client/board-reading.js`, `client/locks.js`, `client/moderation.js`. `client/machine.js` is pure: it
-// has no clock, socket or dice of its own; `client/types.js` has the types that comments name. docs/client-interface.md has the rules of
-// the surface. [XY1] names a rule of docs/protocol.md.
+// has no clock, socket or dice of its own; `relay-client.d.ts` declares what is exported here, `client/types.d.ts` has the types that
+// comments name. docs/client-interface.md has the rules of the surface. [XY1] names a rule of docs/protocol.md.
 export {Access} from './client/access.js'
-export {BoardPicture} from './client/board-picture.js'
 export {Person} from './client/channel.js'
 export {ErrorCode, RelayError} from './client/errors.js'
 export {Events} from './client/events.js'
-export {decodeFrame, encodeFrame, FrameReader} from './client/frames.js'
-export {readJSON} from './client/json.js'
 export {Latest} from './client/latest.js'
-export {Limits} from './client/limits.js'
 export {credentialOf, webSocketTransport} from './client/links.js'
-export {ClientMachine} from './client/machine.js'
-export {Members} from './client/members.js'
-export {Outbox} from './client/outbox.js'
 export {wakeUpWithPage} from './client/page-wake-up.js'
-export {Readers} from './client/readers.js'
 export {Receipt, StoredReceipt} from './client/receipts.js'
 export {checkedName} from './client/text.js'
 export {Channel, RelayClient} from './client/whole.js'

@@ -1,7 +1,8 @@
 // The picture of a board that a client keeps, and apps that draw on one board over links that are cut.
 import assert from 'node:assert/strict'
 import {test} from 'node:test'
-import {BoardPicture, Latest, RelayClient} from '../../Sources/RelayPage/relay-client.js'
+import {BoardPicture} from '../../Sources/RelayPage/client/board-picture.js'
+import {Latest, RelayClient} from '../../Sources/RelayPage/relay-client.js'
 import {Daemon, skip} from './support/daemon.mjs'
 import {Dice} from './support/dice.mjs'
 import {CutProxy, tcpTransport} from './support/links.mjs'

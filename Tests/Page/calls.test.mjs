@@ -206,6 +206,28 @@ test('what is sent before there is a relay waits, is shown, and goes when there 
   await client.close()
 })
 
+test('a channel that is opened again while a call before is withdrawn is open, from the board', async () => {
+  const {relay, client, lesson} = offline()
+  const abort = new AbortController()
+  const first = lesson.open({signal: abort.signal})
+  abort.abort()
+  const second = lesson.open()
+  await assert.rejects(first, {name: 'cancelled', outcome: 'nothingHappened'})
+  relay.isUp = true
+  while (client.link.state !== 'connected') await turn()
+  await turn()
+  assert.deepEqual(relay.frames.map(({type, body: {since}}) => [type, since?.beginning]), [['subscribe', true]])
+  const changes = lesson.board.changes()
+  relay.opened({after: 0})
+  relay.say({type: 'caughtUp', body: {channel: 7, head: 0}})
+  await second
+  assert.deepEqual(await changes.next(), {done: false, value: {type: 'caughtUp', head: 0}})
+  // One that fails behind both leaves it as it was.
+  await assert.rejects(lesson.open({parts: [], signal: AbortSignal.abort()}), {name: 'cancelled'})
+  assert.equal(lesson.state.asked.receives, true)
+  await relay.leave()
+})
+
 // MARK: Locks
 
 test('a cancelled acquire releases a grant that crosses, unless another call of the client wants the lock or has it', async () => {

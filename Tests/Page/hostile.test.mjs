@@ -1,7 +1,7 @@
 // A relay that says anything: it ends the link with a reason, or means nothing; the client goes on.
 import assert from 'node:assert/strict'
 import {test} from 'node:test'
-import {decodeFrame, encodeFrame} from '../../Sources/RelayPage/relay-client.js'
+import {decodeFrame, encodeFrame} from '../../Sources/RelayPage/client/frames.js'
 import {bob, deliver, flowOpened, MachineDriver, record} from './support/machine-driver.mjs'
 import {Dice} from './support/dice.mjs'
 import {fromHex, rows} from './support/vectors.mjs'

@@ -1,7 +1,8 @@
 // The client's machine and its link, on a clock moved by hand.
 import assert from 'node:assert/strict'
 import {test} from 'node:test'
-import {encodeFrame, Limits} from '../../Sources/RelayPage/relay-client.js'
+import {encodeFrame} from '../../Sources/RelayPage/client/frames.js'
+import {Limits} from '../../Sources/RelayPage/client/limits.js'
 import {bob, deliver, MachineDriver, plain} from './support/machine-driver.mjs'
 
 const closing = (code, text = 'x') => ({type: 'closing', body: {code, name: 'x', text}})

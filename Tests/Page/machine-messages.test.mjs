@@ -1,7 +1,8 @@
 // Messages that are sent: numbers, pacing, what is sent again and what is not.
 import assert from 'node:assert/strict'
 import {test} from 'node:test'
-import {decodeFrame, encodeFrame, Limits} from '../../Sources/RelayPage/relay-client.js'
+import {decodeFrame, encodeFrame} from '../../Sources/RelayPage/client/frames.js'
+import {Limits} from '../../Sources/RelayPage/client/limits.js'
 import {MachineDriver, plain} from './support/machine-driver.mjs'
 import {Dice} from './support/dice.mjs'
 

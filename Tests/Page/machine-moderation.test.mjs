@@ -1,7 +1,9 @@
 // What moderators ask for, what those concerned are told, and whose a record is.
 import assert from 'node:assert/strict'
 import {test} from 'node:test'
-import {ErrorCode, Limits, Outbox, RelayClient} from '../../Sources/RelayPage/relay-client.js'
+import {Limits} from '../../Sources/RelayPage/client/limits.js'
+import {Outbox} from '../../Sources/RelayPage/client/outbox.js'
+import {ErrorCode, RelayClient} from '../../Sources/RelayPage/relay-client.js'
 import {MachineDriver, plain, record} from './support/machine-driver.mjs'
 import {MemoryStorage} from './support/memory-storage.mjs'
 

@@ -1,7 +1,7 @@
 // What a session has, over breaks: positions, flows, snapshots, what is asked again.
 import assert from 'node:assert/strict'
 import {test} from 'node:test'
-import {encodeFrame as encode} from '../../Sources/RelayPage/relay-client.js'
+import {encodeFrame as encode} from '../../Sources/RelayPage/client/frames.js'
 import {bob, deliver, flowOpened, MachineDriver, packet, plain, record} from './support/machine-driver.mjs'
 
 const restored = more => ({type: 'restored', body: {kind: 'message', channel: 'lesson', handle: 7, features: ['messages', 'presence'],

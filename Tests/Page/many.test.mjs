@@ -4,7 +4,7 @@ import {test} from 'node:test'
 import {Layers, order} from '../../Sources/RelayPage/page/layers.js'
 import {overlap, Places} from '../../Sources/RelayPage/page/places.js'
 import {readRecord} from '../../Sources/RelayPage/page/kinds/index.js'
-import {readJSON} from '../../Sources/RelayPage/relay-client.js'
+import {readJSON} from '../../Sources/RelayPage/client/json.js'
 import {Dice} from './support/dice.mjs'
 import {PlayedHand} from './support/played-hand.mjs'
 

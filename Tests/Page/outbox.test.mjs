@@ -1,7 +1,8 @@
 // What a page keeps over a reload: the client secret, and retained messages until they are durable.
 import assert from 'node:assert/strict'
 import {test} from 'node:test'
-import {Outbox, RelayClient} from '../../Sources/RelayPage/relay-client.js'
+import {Outbox} from '../../Sources/RelayPage/client/outbox.js'
+import {RelayClient} from '../../Sources/RelayPage/relay-client.js'
 import {MachineDriver} from './support/machine-driver.mjs'
 import {MemoryStorage} from './support/memory-storage.mjs'
 

@@ -1,7 +1,8 @@
 // Those who read a client: each has a cursor of its own, nobody hurts anybody, and nothing grows.
 import assert from 'node:assert/strict'
 import {test} from 'node:test'
-import {Limits, Readers} from '../../Sources/RelayPage/relay-client.js'
+import {Limits} from '../../Sources/RelayPage/client/limits.js'
+import {Readers} from '../../Sources/RelayPage/client/readers.js'
 import {deliver, record} from './support/machine-driver.mjs'
 import {openLesson, PlayedRelay, turn} from './support/played-relay.mjs'
 

@@ -185,6 +185,13 @@ const sabotages = [
   ['calls: there is no timeout', 'const timer = timeout + more < 2 ** 31 ?', 'const timer = false ?'],
   ['calls: without a link one waits that should fail', "if (offline === 'fail' &&", 'if (false &&'],
   ['calls: an option that there is not is passed over', 'if (names.includes(name)) continue', 'continue'],
+  ['calls: a batch takes options that it does not have', "optionsOf('batch', options, [])", ''],
+  ['calls: a credential has any names', "optionsOf('credential', credential, credentialNames)", 'credential'],
+  ['calls: limits of a reader have any names', "optionsOf('readerLimits', settings.readerLimits, readerLimitNames)", ''],
+  ['calls: a position has any names', "optionsOf('from', from, ['epoch', 'offset'])", 'void 0'],
+  ['calls: an `open` that was withdrawn closes the channel for the one behind it', 'const asked = this.state.asked = {...before, message: true, receives, isOpening: true}',
+    'const asked = Object.assign(this.state.asked, {message: true, receives, isOpening: true})'],
+  ['calls: an `open` behind one that is withdrawn begins nowhere', 'before.receives && !before.isOpening', 'before.receives'],
   ['calls: a failed attempt ends the client', "if (!comesBack) return this.finish(reason)", "if (!comesBack || this.session.logins === 0) return this.finish(reason)"],
   ['locks: a cancelled acquire stays in line', 'if (waitAtRelay.has(asked.request.type)) this.ask', 'if (false) this.ask'],
   ['locks: one that comes late is kept', 'use.isOrphaned = true', ''],
@@ -341,7 +348,7 @@ try {
   for (const part of ['Sources/RelayPage', 'Tests/Page', 'docs/vectors']) cpSync(join(root, part), join(folder, part), {recursive: true})
   const tests = {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices',
-      'machine-withdrawal', 'machine-leaving', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code'],
+      'machine-withdrawal', 'machine-leaving', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code', 'options'],
     [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds',
       'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered', 'together', 'page-format', 'shapes', 'replay',
       'cuts', 'lasers', 'recognise', 'paper', 'once', 'boards', 'everyone', 'status', 'names'],

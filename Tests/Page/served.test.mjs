@@ -9,8 +9,7 @@ import * as client from '../../Sources/RelayPage/relay-client.js'
 const root = new URL('../../Sources/RelayPage/', import.meta.url)
 const files = new Map(readdirSync(root, {recursive: true}).filter(name => /\.(js|css|html)$/.test(name))
     .map(name => [name, readFileSync(new URL(name, root), 'utf8')]))
-/** The types that comments name are no code: no browser loads them. */
-const modules = [...files.keys()].filter(name => name.startsWith('client/') && name !== 'client/types.js')
+const modules = [...files.keys()].filter(name => name.startsWith('client/'))
 
 /** The files that a file names: imports of scripts, references of pages. */
 function named(name) {
@@ -57,9 +56,11 @@ test('the one address leads to every module of the client, and to no file beside
   assert.deepEqual([...loaded('relay-client.js')].sort(), ['relay-client.js', ...modules].sort())
 })
 
-test('who copies the client finds all its modules named by the whiteboard and by the one address, as docs/javascript.md says', () => {
-  const found = ['page/index.html', 'relay-client.js'].flatMap(name => files.get(name).match(/client\/[a-z-]*\.js/g))
-  assert.deepEqual([...new Set(found)].sort(), [...modules, 'client/types.js'].sort())
+test('who copies the client as docs/javascript.md says gets all its modules, and the types', () => {
+  const [, pattern] = /grep -o '(.*?)'/.exec(readFileSync(new URL('../../docs/javascript.md', root), 'utf8'))
+  const named = new RegExp(pattern.replaceAll('\\(', '(').replaceAll('\\|', '|').replaceAll('\\)', ')'), 'g')
+  const found = ['page/index.html', 'relay-client.js'].flatMap(name => [...files.get(name).matchAll(named)].map(([whole]) => whole))
+  assert.deepEqual([...new Set(found)].sort(), [...modules, 'client/types.d.ts'].sort())
 })
 
 test('no module of the client imports itself, over however many others', () => {
@@ -88,10 +89,9 @@ test('the client needs nothing else, and no secure context', () => {
   }
 })
 
-test('what the one address exports is what apps and tests need', () => {
+test('what the one address exports is what apps need', () => {
   assert.deepEqual(Object.keys(client).sort(), [
-    'Access', 'BoardPicture', 'Channel', 'ClientMachine', 'ErrorCode', 'Events', 'FrameReader', 'Latest', 'Limits', 'Members', 'Outbox',
-    'Person', 'Readers', 'Receipt', 'RelayClient', 'RelayError', 'StoredReceipt', 'checkedName', 'credentialOf', 'decodeFrame',
-    'encodeFrame', 'readJSON', 'wakeUpWithPage', 'webSocketTransport',
+    'Access', 'Channel', 'ErrorCode', 'Events', 'Latest', 'Person', 'Receipt', 'RelayClient', 'RelayError', 'StoredReceipt',
+    'checkedName', 'credentialOf', 'wakeUpWithPage', 'webSocketTransport',
   ])
 })

@@ -1,7 +1,10 @@
 // docs/vectors through the browser's client: every frame decoded, encoded and told as the files say, and the session played.
 import assert from 'node:assert/strict'
 import {test} from 'node:test'
-import {ClientMachine, decodeFrame, encodeFrame, FrameReader, readJSON, RelayError} from '../../Sources/RelayPage/relay-client.js'
+import {decodeFrame, encodeFrame, FrameReader} from '../../Sources/RelayPage/client/frames.js'
+import {readJSON} from '../../Sources/RelayPage/client/json.js'
+import {ClientMachine} from '../../Sources/RelayPage/client/machine.js'
+import {RelayError} from '../../Sources/RelayPage/relay-client.js'
 import {fromHex, hex, rows, vectorLines} from './support/vectors.mjs'
 import {MachineDriver, plain} from './support/machine-driver.mjs'
 

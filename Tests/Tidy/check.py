@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lines, functions and files that are too long, in the Swift, JavaScript and Python of Sources and Tests.
+"""Lines, functions and files that are too long, in the Swift, JavaScript, TypeScript and Python of Sources and Tests.
 
     python3 Tests/Tidy/check.py              names what is over a bound
     python3 Tests/Tidy/check.py --lines      counts lines without blanks and comments, by language
@@ -21,7 +21,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COLUMNS_MAX, FUNCTION_LINES_MAX, FILE_LINES_MAX = 140, 70, 450
 PROPERTIES_MAX = 35
-LANGUAGES = {".swift": "Swift", ".js": "JavaScript", ".mjs": "JavaScript", ".py": "Python"}
+LANGUAGES = {".swift": "Swift", ".js": "JavaScript", ".mjs": "JavaScript", ".ts": "TypeScript", ".py": "Python"}
 # With at most an opening before it, and commas and brackets behind it.
 ONE_LITERAL = re.compile(
     r"""^\s*(?:[\w.]*[(\[]|(?:[+=?:]|==) |return |test\(|[bfr]+)?(["'`/]|#"|"\"\").*["'`/]#?[\s,)\]}]*(?:async )?(?:\w* => \{|\(\) => \{)?$""")

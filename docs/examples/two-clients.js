@@ -6,6 +6,6 @@ await RelayClient.withClient(address, 'ann', {}, ann => RelayClient.withClient(a
   const changes = there.board.changes()
   await there.open({from: 'now'})
   await here.board.put('s1', '0,0 10,20').stored
-  const {value: {records: [{key, author}]}} = await changes.next()
-  expectEqual([key, author], ['s1', 'ann'])
+  const {value: change} = await changes.next()
+  expectEqual(change?.records?.map(({key, author}) => [key, author]), [['s1', 'ann']])
 }))

@@ -15,7 +15,8 @@ export class Batch {
     this.changes.push({key, payload, customType})
   }
   /** @param {string} key */
-  remove(key) {
+  remove(key, options) {
+    optionsOf('remove', options, [])
     this.changes.push({key, isRemoval: true})
   }
 }
@@ -44,7 +45,8 @@ export class Board {
   }
 
   /** Removes the record of a key. @param {string} key @returns {StoredReceipt} @throws {RelayError} as `put` */
-  remove(key) {
+  remove(key, options) {
+    optionsOf('remove', options, [])
     const {name: channel} = this.channel
     return sendRecords(this.channel, [{key}], (machine, pendings, now) =>
       machine.send({payload: noBytes, channel, key, isRetained: true, ...pendings}, now))
@@ -58,7 +60,8 @@ export class Board {
    * @returns {StoredReceipt} with the offset of the last change; rejected with `changeIndex` where the relay refused one
    * @throws {RelayError} as `put`, with `changeIndex` where one change is meant; `limitReached`
    */
-  batch(make) {
+  batch(make, options) {
+    optionsOf('batch', options, [])
     const batch = new Batch()
     make(batch)
     const {name: channel} = this.channel

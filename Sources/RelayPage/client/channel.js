@@ -1,4 +1,4 @@
-// The handle of a channel, but for what whole.js adds to it.
+// The handle of a channel, but for what whole.js adds to it. `relay-client.d.ts` says what its calls do.
 import {Board} from './board.js'
 import {isOverAlready} from './errors.js'
 import {channelKey, sorted} from './keys.js'
@@ -9,8 +9,7 @@ import {checkedMessage, sendMessage} from './sending.js'
 import {Topic} from './topics.js'
 import {checkedName} from './text.js'
 /** @import {Events} from './events.js' */
-/** @import {Receipt} from './receipts.js' */
-/** @import {CallOptions, HistoryOptions, HistoryPage, OpenOptions, Payload, ReaderOptions, SendOptions} from './types.js' */
+/** @import {CallOptions, OpenOptions, ReaderOptions} from './types.js' */
 
 const allParts = ['messages', 'presence', 'metadata', 'locks']
 
@@ -48,19 +47,23 @@ export class Channel {
     const [{parts = ['messages', 'presence'], from, quiet = false}, call] = taken('open', options, ['parts', 'from', 'quiet'])
     const unknown = parts.find(part => !allParts.includes(part))
     if (unknown !== undefined) throw new TypeError(`open: there is no part ${unknown}; there are ${allParts.join(', ')}`)
-    const {asked} = this.state
-    const before = {...asked}
+    if (typeof from === 'object') optionsOf('from', from, ['epoch', 'offset'])
+    else if (![undefined, 'board', 'now'].includes(from)) throw new TypeError(`open: from is 'board', 'now' or a position, not ${from}`)
+    const {asked: before} = this.state
     const receives = parts.includes('messages')
-    const start = receives ? from ?? (asked.receives ? undefined : 'board') : undefined
-    Object.assign(asked, {message: true, receives})
+    const start = receives ? from ?? (before.receives && !before.isOpening ? undefined : 'board') : undefined
+    // Of this call: one that ends while another has begun leaves that one's alone.
+    const asked = this.state.asked = {...before, message: true, receives, isOpening: true}
     const since = start === 'board' ? {beginning: true} : start === 'now' ? undefined : start
     const body = {channel: this.name, features: sorted(parts), quiet, since}
     try {
       await this.client.subscribe(this.state, body, call, start !== undefined || !receives)
     } catch (error) {
       // It is not open, as far as anybody knows.
-      if (error.outcome !== 'unknown') Object.assign(asked, before)
+      if (error.outcome !== 'unknown') Object.assign(asked, {message: before.message, receives: before.receives})
       throw error
+    } finally {
+      asked.isOpening = false
     }
   }
 
@@ -81,13 +84,6 @@ export class Channel {
 
   // MARK: Messages
 
-  /**
-   * Sends a message of up to 8 MiB; it has its place in the order when this returns. After a break it is sent again: the relay accepts it
-   * once.
-   *
-   * @param {Payload} payload @param {SendOptions} [options]
-   * @returns {Receipt} @throws {RelayError} `badText`, `tooLarge`, `unsentFull`, `clientClosed`: nothing was sent then
-   */
   send(payload, options) {
     const {customType, echo = false, storeInHistory = true} = optionsOf('send', options, ['customType', 'echo', 'storeInHistory'])
     const {name: channel} = this
@@ -98,18 +94,13 @@ export class Channel {
     })
   }
 
-  /**
-   * Kept messages, a page at a time; the channel need not be open. Records are not among them. [HI6]
-   *
-   * @param {HistoryOptions} [options]
-   * @returns {Promise<HistoryPage>} a message with `part` is one part of a large one: the others have its sender and key, and bytes
-   */
+  /** [HI6] */
   async history(options) {
     const [{from, backwards, limit}, call] = taken('history', options, ['from', 'backwards', 'limit'])
     return this.client.request('history', {channel: this.name, from, backwards: backwards || undefined, limit}, call)
   }
 
-  /** Waits until every message that the relay accepted before has come. [HI8] @throws {RelayError} `notSubscribed`, `limitReached` */
+  /** [HI8] */
   async upToDate(options) {
     const [, call] = taken('upToDate', options)
     await this.client.request('barrier', {channel: this.name}, call)
@@ -154,12 +145,6 @@ export class Person {
     this.metadata = new Metadata(client, {user}, () => client.contentsOf(user))
   }
 
-  /**
-   * Sends a message to this user. Its receipt is accepted when the user's app has acknowledged it.
-   *
-   * @param {Payload} payload with its custom type at most 32,768 bytes @param {{customType?: string}} [options]
-   * @returns {Receipt} rejected with `userOffline`, `unconfirmed`
-   */
   send(payload, options) {
     const {customType} = optionsOf('send', options, ['customType'])
     const {user} = this

@@ -4,7 +4,7 @@ import {RelayError, fault} from './errors.js'
 import {channelKey, ownerKey} from './keys.js'
 import {Limits} from './limits.js'
 import {contentOf, textOf} from './text.js'
-/** @import {ChannelID} from './types.js' */
+/** @import {ChannelID} from './machine-types.js' */
 
 /** What moderators set of the channels of a name. [AC11] */
 const channelModes = ['frozen', 'openEditing']

@@ -1,4 +1,4 @@
-// The client that apps use, but for what whole.js adds to it.
+// The client that apps use, but for what whole.js adds to it. `relay-client.d.ts` says what its calls do.
 import {Channel, Person} from './channel.js'
 import {ChannelState, NoPicture} from './channel-state.js'
 import {hexadecimal, keepSecret, keptSecret, tabsDevice} from './identity.js'
@@ -16,11 +16,12 @@ import {Teller, emptyContents} from './telling.js'
 import {checkedName} from './text.js'
 /** @import {Access} from './access.js' */
 /** @import {Events} from './events.js' */
-/** @import {BoardInfo, CallOptions, ClientEvent, ClientOptions, Credential, LinkState, ReaderLimits} from './types.js' */
-/** @import {ReaderOptions, RestoredRecord, Transport, Unsent} from './types.js' */
+/** @import {CallOptions, ClientEvent, ClientOptions, LinkState, ReaderOptions, RestoredRecord, Transport, Unsent} from './types.js' */
 
 const optionNames = ['storage', 'scope', 'secret', 'code', 'device', 'onlyDevice', 'acceptsRelay', 'credential', 'token',
   'presenceTimeout', 'readerLimits', 'description', 'connectTimeout', 'unsentCountMax', 'unsentBytesMax', 'random', 'wallClock']
+const credentialNames = ['key', 'token', 'joinCode']
+const readerLimitNames = ['packetsPerSecond', 'bytesPerSecond', 'waitingBytes']
 
 /**
  * A client of a whiteboard relay: one device of one user. A broken link is made again by itself, with all that was open; what was missed
@@ -59,8 +60,9 @@ export class ClientCore extends Shell {
     super(new ClientMachine({
       description: 'relay-client.js', presenceTimeoutMs: presenceTimeout, connectTimeoutMs: connectTimeout ?? 10_000, ...settings,
       ...code === undefined ? {user} : {code}, instance: hexadecimal(16),
-      credential: credential ?? (isAddress ? credentialOf(address) : undefined),
+      credential: optionsOf('credential', credential ?? (isAddress ? credentialOf(address) : undefined), credentialNames),
     }), isAddress ? webSocketTransport(address) : address)
+    optionsOf('readerLimits', settings.readerLimits, readerLimitNames)
     this.token = token
     const key = (what, user) => `boardrelay.${what}.${place}.${checkedName(user)}`
     // An app that names its devices may have several at once: each sends what it has written itself.
@@ -304,25 +306,17 @@ export class ClientCore extends Shell {
     return all(this, type, body, field, call)
   }
 
-  /** All boards of the relay, by name. @returns {Promise<BoardInfo[]>} */
   async boards(options) {
     const [, call] = taken('boards', options)
     return this.all('boards', {}, 'boards', call)
   }
 
-  /** As `upToDate` of a channel, for all. */
   async upToDate(options) {
     const [, call] = taken('upToDate', options)
     await this.request('barrier', {}, call)
   }
 
-  /**
-   * A code with which another device becomes one of this user's, once: it connects with the option `code`. It has ten characters, which
-   * people may type in small letters, with hyphens and spaces. [AC17]
-   *
-   * @returns {Promise<{code: string, validMs: number}>}
-   * @throws {RelayError} `notPermitted` after a login with a token and no secret
-   */
+  /** [AC17] */
   async handOver(options) {
     const [, call] = taken('handOver', options)
     // With a code of its own it does not know its secret before that.
@@ -332,32 +326,21 @@ export class ClientCore extends Shell {
     return {code, validMs}
   }
 
-  /**
-   * Brings another credential for the same user id. Without a link it is used for the next login, which is tried at once.
-   *
-   * @param {Credential} credential
-   * @throws {RelayError} `tokenInvalid`, `tokenExpired`, `keyWrong`, with which nothing has changed
-   */
+  /** [AC8] */
   async renew(credential, options) {
     const [, call] = taken('renew', options)
-    await this.ask((machine, pending, now) => machine.renew(credential, pending, now), call)
+    const given = optionsOf('credential', credential, credentialNames)
+    await this.ask((machine, pending, now) => machine.renew(given, pending, now), call)
   }
 
-  /**
-   * Says what this client takes of packets from now on, over reconnects too; `{}`: all of them. The relay leaves others out and tells
-   * so (`packetsLost` with `readerLimit`); of each slot the newest comes. Messages are never left out. [DL11]
-   *
-   * @param {ReaderLimits} limits @throws {RelayError} `badRequest` for a limit that is not in its range
-   */
+  /** [DL11] */
   async setReaderLimits(limits, options) {
-    const {packetsPerSecond, bytesPerSecond, waitingBytes} =
-      optionsOf('setReaderLimits', limits, ['packetsPerSecond', 'bytesPerSecond', 'waitingBytes'])
+    const given = {...optionsOf('setReaderLimits', limits, readerLimitNames)}
     const [, call] = taken('setReaderLimits', options)
-    const given = {packetsPerSecond, bytesPerSecond, waitingBytes}
     await this.ask((machine, pending, now) => machine.setReaderLimits(given, pending, now), call)
   }
 
-  /** For moderators: the key with which others come in now, if there is one. [AC16] @returns {Promise<string|undefined>} */
+  /** [AC16] */
   async joinKey(options) {
     const [, call] = taken('joinKey', options)
     return (await this.request('status', {limit: 1, joinKey: true}, call)).joinKey

@@ -19,7 +19,8 @@ import {SentMessages} from './sent-messages.js'
 import {Session} from './session.js'
 import {checkedName} from './text.js'
 import {UnreadEvents} from './unread-events.js'
-/** @import {Credential, LinkState, MachineSettings} from './types.js' */
+/** @import {MachineSettings} from './machine-types.js' */
+/** @import {Credential, LinkState} from './types.js' */
 
 /** Why a link ended, as the error for calls that still wait. */
 function reasonError(reason) {

@@ -6,7 +6,8 @@ import {callTimeoutMs} from './options.js'
 import {Pending} from './pending.js'
 import {Readers} from './readers.js'
 /** @import {ClientMachine} from './machine.js' */
-/** @import {AskHow, CallOptions, Transport} from './types.js' */
+/** @import {AskHow} from './machine-types.js' */
+/** @import {CallOptions, Transport} from './types.js' */
 
 /** For calls whose result nobody wants. */
 const nobody = () => {}

@@ -1,6 +1,8 @@
 // A client machine on a clock moved by hand, with the relay's side written down by the test.
 import assert from 'node:assert/strict'
-import {ClientMachine, decodeFrame, encodeFrame, FrameReader, Limits} from '../../../Sources/RelayPage/relay-client.js'
+import {decodeFrame, encodeFrame, FrameReader} from '../../../Sources/RelayPage/client/frames.js'
+import {Limits} from '../../../Sources/RelayPage/client/limits.js'
+import {ClientMachine} from '../../../Sources/RelayPage/client/machine.js'
 
 /** Objects without prototypes as plain ones, for comparisons. */
 export const plain = value => value instanceof Uint8Array || value instanceof Map || value instanceof Error || value === null

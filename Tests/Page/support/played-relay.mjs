@@ -1,6 +1,7 @@
 // A client beside a relay that the test plays, frame by frame, without a socket.
 import assert from 'node:assert/strict'
-import {RelayClient, encodeFrame, FrameReader} from '../../../Sources/RelayPage/relay-client.js'
+import {encodeFrame, FrameReader} from '../../../Sources/RelayPage/client/frames.js'
+import {RelayClient} from '../../../Sources/RelayPage/relay-client.js'
 import {limits} from './machine-driver.mjs'
 
 /** Lets everything run that is ready. */

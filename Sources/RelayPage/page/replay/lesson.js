@@ -1,5 +1,6 @@
 // Recorded lessons, as docs/board-format.md has them: a file becomes a list of events, and so does what stands on a board.
-import {checkedName, readJSON} from '../../relay-client.js'
+import {readJSON} from '../../client/json.js'
+import {checkedName} from '../../client/text.js'
 import {bytesOf} from '../base64.js'
 
 /** What this page plays at most; all of it is held in memory. */
