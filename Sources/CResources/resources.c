@@ -208,6 +208,9 @@ static const unsigned char page_clipboard_js[] = {
 static const unsigned char page_cuts_js[] = {
 #embed "../RelayPage/page/cuts.js"
 };
+static const unsigned char page_describe_js[] = {
+#embed "../RelayPage/page/describe.js"
+};
 static const unsigned char page_devices_js[] = {
 #embed "../RelayPage/page/devices.js"
 };
@@ -237,6 +240,9 @@ static const unsigned char page_everyone_reading_order_js[] = {
 };
 static const unsigned char page_everyone_text_list_js[] = {
 #embed "../RelayPage/page/everyone/text-list.js"
+};
+static const unsigned char page_everyone_thing_name_js[] = {
+#embed "../RelayPage/page/everyone/thing-name.js"
 };
 static const unsigned char page_explain_js[] = {
 #embed "../RelayPage/page/explain.js"
@@ -324,6 +330,9 @@ static const unsigned char page_names_js[] = {
 };
 static const unsigned char page_new_names_js[] = {
 #embed "../RelayPage/page/new-names.js"
+};
+static const unsigned char page_new_person_js[] = {
+#embed "../RelayPage/page/new-person.js"
 };
 static const unsigned char page_once_js[] = {
 #embed "../RelayPage/page/once.js"
@@ -658,6 +667,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/canvas.js", page_canvas_js),
     FILE_NAMED("page/clipboard.js", page_clipboard_js),
     FILE_NAMED("page/cuts.js", page_cuts_js),
+    FILE_NAMED("page/describe.js", page_describe_js),
     FILE_NAMED("page/devices.js", page_devices_js),
     FILE_NAMED("page/dock.js", page_dock_js),
     FILE_NAMED("page/edit-bar.js", page_edit_bar_js),
@@ -668,6 +678,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/everyone/news.js", page_everyone_news_js),
     FILE_NAMED("page/everyone/reading-order.js", page_everyone_reading_order_js),
     FILE_NAMED("page/everyone/text-list.js", page_everyone_text_list_js),
+    FILE_NAMED("page/everyone/thing-name.js", page_everyone_thing_name_js),
     FILE_NAMED("page/explain.js", page_explain_js),
     FILE_NAMED("page/flyout.js", page_flyout_js),
     FILE_NAMED("page/format.js", page_format_js),
@@ -697,6 +708,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/live.js", page_live_js),
     FILE_NAMED("page/names.js", page_names_js),
     FILE_NAMED("page/new-names.js", page_new_names_js),
+    FILE_NAMED("page/new-person.js", page_new_person_js),
     FILE_NAMED("page/once.js", page_once_js),
     FILE_NAMED("page/own-colors.js", page_own_colors_js),
     FILE_NAMED("page/panels.js", page_panels_js),

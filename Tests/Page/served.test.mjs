@@ -30,7 +30,7 @@ function loaded(name, found = new Set()) {
 /** Uncompressed, each file as it is written. */
 const loadedBytesMax = 400_000
 /** What is imported while the page runs, before the board stands there: the words of one language, and a name for who has none. */
-const soon = language => [`page/words/${language}.js`, `page/words/names/${language}.js`, ...loaded('page/new-names.js')]
+const soon = language => [`page/words/${language}.js`, `page/words/names/${language}.js`, ...loaded('page/new-person.js')]
 
 for (const language of Object.keys(languages)) {
   test(`all that the whiteboard loads before the first drawing, in ${language}, has at most ${loadedBytesMax} bytes`, context => {

@@ -38,7 +38,7 @@ const late = {
   endings: withWords(() => import('./endings.js')), everyone: withWords(() => import('./everyone/index.js')),
   explain: withWords(() => import('./explain.js')), host: withWords(() => import('./host.js')),
   invite: withWords(() => import('./invite.js')), joinCode: withWords(() => import('./join-code.js')),
-  kinds: loadKinds, names: async () => (await import('./new-names.js')).proposals(),
+  kinds: loadKinds, newPerson: () => import('./new-person.js'),
   panels: withWords(() => import('./panels.js')), people: withWords(() => import('./people.js')), png: () => import('./png.js'),
   replay: withWords(() => import('./replay/index.js')), shapes: () => import('./recognise.js'),
   svg: () => import('./svg-document.js'), together: () => import('./together.js'), tools: withWords(loadTools),
@@ -353,7 +353,7 @@ const typeCode = () => late.joinCode().then(async ({askBoard}) => {
 const offerDevice = () => late.invite().then(({offerDevice}) => offerDevice({session, failed}), noModule)
 
 async function askName() {
-  const value = local.getItem('whiteboard.name') ?? (await late.names()).person()
+  const value = local.getItem('whiteboard.name') ?? await (await late.newPerson()).newPerson()
   const input = field({id: 'name', value, maxLength: 40, ariaLabel: say('welcome.name'),
       onfocus: () => input.select()})
   await ask('welcome', say('welcome.title'), say('welcome.text'), [['start', say('welcome.start')]], [input], true)

@@ -1,6 +1,7 @@
 // العربية: الكلمات اللازمة منذ اللحظة الأولى.
 export const words = {
   'app.title': '{title} – سبورة',
+  'board': 'السبورة',
   'board.picture': 'الرسم على السبورة',
   'board.title': 'عنوان السبورة',
   'board.loading': 'جارٍ تحميل السبورة',

@@ -1,6 +1,7 @@
 // Deutsch: was vom ersten Augenblick an gebraucht wird.
 export const words = {
   'app.title': '{title} – Whiteboard',
+  'board': 'Tafel',
   'board.picture': 'Die Zeichnung auf der Tafel',
   'board.title': 'Titel der Tafel',
   'board.loading': 'Die Tafel wird geladen',

@@ -1,6 +1,7 @@
 // English: what is needed from the first moment on.
 export const words = {
   'app.title': '{title} – Whiteboard',
+  'board': 'Board',
   'board.picture': 'The board’s drawing',
   'board.title': 'Board title',
   'board.loading': 'Loading the board',

@@ -1,6 +1,7 @@
 // Español: las palabras del primer momento.
 export const words = {
   'app.title': '{title} – Pizarra',
+  'board': 'Pizarra',
   'board.picture': 'El dibujo de la pizarra',
   'board.title': 'Título de la pizarra',
   'board.loading': 'Cargando la pizarra',

@@ -1,6 +1,7 @@
 // Français : les mots du premier instant.
 export const words = {
   'app.title': '{title} – Tableau blanc',
+  'board': 'Tableau',
   'board.picture': 'Le dessin du tableau',
   'board.title': 'Titre du tableau',
   'board.loading': 'Chargement du tableau',

@@ -1,6 +1,7 @@
 // Italiano: le parole del primo momento.
 export const words = {
   'app.title': '{title} – Lavagna',
+  'board': 'Lavagna',
   'board.picture': 'Il disegno della lavagna',
   'board.title': 'Titolo della lavagna',
   'board.loading': 'Caricamento della lavagna',

@@ -1,6 +1,7 @@
 // Polski: słowa potrzebne od pierwszej chwili.
 export const words = {
   'app.title': '{title} – Tablica',
+  'board': 'Tablica',
   'board.picture': 'Rysunek na tablicy',
   'board.title': 'Tytuł tablicy',
   'board.loading': 'Wczytywanie tablicy',

@@ -1,6 +1,7 @@
 // Português: as palavras do primeiro momento.
 export const words = {
   'app.title': '{title} – Quadro branco',
+  'board': 'Quadro',
   'board.picture': 'O desenho do quadro',
   'board.title': 'Título do quadro',
   'board.loading': 'Carregando o quadro',

@@ -1,6 +1,7 @@
 // Türkçe: ilk andan itibaren gereken sözcükler.
 export const words = {
   'app.title': '{title} – Beyaz tahta',
+  'board': 'Tahta',
   'board.picture': 'Tahtadaki çizim',
   'board.title': 'Tahtanın başlığı',
   'board.loading': 'Tahta yükleniyor',

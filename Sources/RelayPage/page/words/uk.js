@@ -1,6 +1,7 @@
 // Українська: слова, потрібні з першої миті.
 export const words = {
   'app.title': '{title} – Дошка',
+  'board': 'Дошка',
   'board.picture': 'Малюнок на дошці',
   'board.title': 'Назва дошки',
   'board.loading': 'Завантаження дошки',
