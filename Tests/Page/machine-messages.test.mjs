@@ -135,20 +135,6 @@ test('[MS3] no more are unanswered than the relay allows, over all channels and 
   assert.deepEqual(driver.sentTypes(), ['publish 6'])
 })
 
-test('[RT1] of direct messages no more leave than the rate allows, each a second and a bit behind an answer', () => {
-  const driver = new MachineDriver()
-  driver.logIn({limits: {directMessagesPerSecond: 2}})
-  for (const name of ['a', 'b', 'c']) driver.sendDirect(name, {payload: 'x', user: 'bob'})
-  const numbers = () => driver.sent().flatMap(({type, number}) => type === 'direct' ? [number] : [])
-  assert.deepEqual(numbers(), [1, 2])
-  driver.advance(40)
-  driver.feed({type: 'confirmed', number: 1}, {type: 'confirmed', number: 2})
-  driver.advance(1_004)
-  assert.deepEqual(numbers(), [])
-  driver.advance(1)
-  assert.deepEqual(numbers(), [3])
-})
-
 test('[DM3, SE11] a direct message is not sent again: its outcome is unknown', () => {
   const driver = new MachineDriver()
   driver.logIn()

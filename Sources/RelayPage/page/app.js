@@ -1,7 +1,7 @@
 // The whiteboard page: puts its parts together, and tells the document how things are.
 import {Canvas} from './canvas.js'
 import {Dock} from './dock.js'
-import {hearGiven} from './given.js'
+import {hearEarlyKeys, hearGiven} from './given.js'
 import {arrive, claimDevice, isKnownTab, isOutdated, keep, leaveDevice, linkTo, open, ownUser, readAddress, subjectOf} from './identity.js'
 import {loadKinds} from './kinds/index.js'
 import {Live} from './live.js'
@@ -13,7 +13,7 @@ import {isSwitchedOff, keepHand, keepView, keptHand, keptView} from './remembere
 import {Session} from './session.js'
 import {loadTool, loadTools, toolOfKey, tools as toolTable} from './tools/index.js'
 import {Tools} from './tools.js'
-import {$, ask, field, make, showCursors, toast} from './ui.js'
+import {$, ask, field, hearTitle, make, showCursors, toast} from './ui.js'
 import {Undo} from './undo.js'
 import {keepLanguage, label, locale, preferred, restOfWords, say, speak} from './words/index.js'
 
@@ -92,7 +92,7 @@ let everyone
 const title = () => session?.title?.value || titleOf(session?.board ?? first)
 const svg = async () => (await late.svg()).svgDocument(records.ordered, records.title)
 const paper = () => session?.paper?.value ?? 'dotted'
-const print = async () => (await late.svg()).print(records.ordered, records.title, paper())
+const print = async () => (await restOfLooks(), await late.svg()).print(records.ordered, records.title, paper())
 
 /** What the document says of itself, for styles and for tests. */
 function tell() {
@@ -254,10 +254,10 @@ const showPeople = async () => {
 }
 
 const greet = async () => isBack && toast(say('entry.here', {name: session.name}), say('entry.startFresh'), leave)
-const beginForEveryone = async () => {
+const beginForEveryone = once(async () => {
   const [{Everyone}] = await Promise.all([late.everyone(), loadKinds()])
   everyone = new Everyone({hands: tools, nameOf: user => session.names.get(user) ?? say('people.someone'), choose})
-}
+})
 const beginnings = [beginForEveryone, async () => (await restOfWords(), greet()),
   beginEditing, () => restoreSteps(), beginBoards, () => showPanels(),
   ...['text', 'laser'].map(tool => async () => (await loadTool(tool)).listen({hands: tools, live}))].map(once)
@@ -315,7 +315,6 @@ async function showPanels() {
   const replays = replayRows({session, records, title})
   panels = new Panels({
     colors, widths, restyle, translate, style, hands: tools,
-    title, setTitle: text => session.setItem('title', text).catch(failed).finally(showTitle),
     setPaper: name => session.setItem('paper', name).catch(failed).finally(changed),
     menu: {
       paste: async () => (await beginEditing(), editing.pasteKept()),
@@ -406,6 +405,8 @@ tools = new Tools({
 })
 dock = new Dock(choose)
 hearGiven(tools, pasteWords, noModule)
+hearEarlyKeys(() => editing && everyone, () => Promise.all([beginEditing(), beginForEveryone()]), noModule)
+hearTitle(title, text => session.setItem('title', text).catch(failed).finally(showTitle))
 furnish()
 showPenMode()
 const {tool: keptTool, color, width} = keptHand()
