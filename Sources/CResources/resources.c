@@ -283,9 +283,6 @@ static const unsigned char page_kept_boards_js[] = {
 static const unsigned char page_kept_undo_js[] = {
 #embed "../RelayPage/page/kept-undo.js"
 };
-static const unsigned char page_kinds_color_js[] = {
-#embed "../RelayPage/page/kinds/color.js"
-};
 static const unsigned char page_kinds_edits_js[] = {
 #embed "../RelayPage/page/kinds/edits.js"
 };
@@ -456,6 +453,9 @@ static const unsigned char page_tools_shape_js[] = {
 };
 static const unsigned char page_tools_text_js[] = {
 #embed "../RelayPage/page/tools/text.js"
+};
+static const unsigned char page_types_js[] = {
+#embed "../RelayPage/page/types.js"
 };
 static const unsigned char page_ui_js[] = {
 #embed "../RelayPage/page/ui.js"
@@ -692,7 +692,6 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/join-code.js", page_join_code_js),
     FILE_NAMED("page/kept-boards.js", page_kept_boards_js),
     FILE_NAMED("page/kept-undo.js", page_kept_undo_js),
-    FILE_NAMED("page/kinds/color.js", page_kinds_color_js),
     FILE_NAMED("page/kinds/edits.js", page_kinds_edits_js),
     FILE_NAMED("page/kinds/image-head.js", page_kinds_image_head_js),
     FILE_NAMED("page/kinds/image.js", page_kinds_image_js),
@@ -750,6 +749,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/tools/select.js", page_tools_select_js),
     FILE_NAMED("page/tools/shape.js", page_tools_shape_js),
     FILE_NAMED("page/tools/text.js", page_tools_text_js),
+    FILE_NAMED("page/types.js", page_types_js),
     FILE_NAMED("page/ui.js", page_ui_js),
     FILE_NAMED("page/undo.js", page_undo_js),
     FILE_NAMED("page/words/ar.js", page_words_ar_js),

@@ -74,7 +74,7 @@ const canvas = new Canvas({
   }),
 })
 const penMode = new PenMode({
-  storage: local, changed: showPenMode, tell: () => toast(say('pen.told'), say('pen.fingersToo'), () => penMode.choose(false)),
+  storage: local, changed: showPenMode, tell: () => toastLater('pen.told', 'pen.fingersToo', () => penMode.choose(false)),
 })
 let session
 let host
@@ -331,7 +331,6 @@ async function showPanels() {
   changed()
 }
 
-/** Into another language, which is kept. */
 async function translate(language) {
   await speak(language)
   keepLanguage(language)
@@ -344,6 +343,7 @@ async function translate(language) {
 const ending = name => () => late.endings().then(endings => endings[name]({session, undo, turn, changed, failed}), noModule)
 const leave = ending('leave')
 const noModule = () => toast(say('notice.notConnected'))
+const toastLater = (word, action, run) => restOfWords().then(() => toast(say(word), action && say(action), run), noModule)
 const invite = () => late.invite().then(({invite}) => invite(session), noModule)
 const typeCode = () => late.joinCode().then(async ({askBoard}) => {
   const board = await askBoard(session.user)
@@ -400,7 +400,7 @@ const user = subjectOf(credential) ?? ownUser()
 const device = await claimDevice(user)
 session = new Session({board: first, credential, user, device, name, records, live, changed, failed})
 tools = new Tools({
-  canvas, session, records, undo, changed, penMode, style: styleOf, failed: noModule, refused: () => toast(say('notice.othersThing')),
+  canvas, session, records, undo, changed, penMode, style: styleOf, failed: noModule, refused: () => toastLater('notice.othersThing'),
   chooseTool: choose,
 })
 dock = new Dock(choose)

@@ -1,4 +1,4 @@
-// What is pasted, dropped anywhere on the page, or pressed. It is heard from the first moment on, and waits for the module that takes it.
+// What is pasted, dropped or pressed anywhere. It is heard from the first moment on, and waits for the module that takes it.
 import {loadTool} from './tools/index.js'
 
 const isElsewhere = target => Boolean(target?.closest?.('input, textarea, select, dialog'))
@@ -32,7 +32,7 @@ export function hearGiven(hands, paste, failed) {
 const isLate = ({key, ctrlKey, metaKey, altKey, shiftKey}) =>
   (ctrlKey || metaKey ? /^(Arrow|[adl]$)/i : altKey ? /^Page/ : shiftKey ? /^(Arrow|Page)/ : /^(Arrow|Enter$|[.,]$)/).test(key)
 
-/** @param {() => boolean} isThere whether who hears such keys has come @param {() => Promise<void>} bring @param {() => void} failed */
+/** @param {() => boolean} isThere whether who hears them has come @param {() => Promise<void>} bring @param {() => void} failed */
 export function hearEarlyKeys(isThere, bring, failed) {
   let waiting
   addEventListener('keydown', event => {
