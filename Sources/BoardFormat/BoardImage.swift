@@ -22,12 +22,14 @@ public struct BoardImage: Equatable, Sendable {
     public var pixelHeight: Int
     /// The file.
     public var data: [UInt8]
+    /// What the picture shows, for people who cannot see it.
+    public var description: String?
     /// Whether apps leave it as it is.
     public var isLocked: Bool
 
     public init(
         id: ElementID, z: Int, x: Int, y: Int, width: Int, height: Int, kind: Kind, pixelWidth: Int, pixelHeight: Int, data: [UInt8],
-        isLocked: Bool = false
+        description: String? = nil, isLocked: Bool = false
     ) {
         self.id = id
         self.z = z
@@ -39,6 +41,7 @@ public struct BoardImage: Equatable, Sendable {
         self.pixelWidth = pixelWidth
         self.pixelHeight = pixelHeight
         self.data = data
+        self.description = description
         self.isLocked = isLocked
     }
 
@@ -62,6 +65,7 @@ extension BoardImage {
         self.kind = kind
         pixelWidth = try object.integer("pixelWidth", in: BoardLimits.imagePixels)
         pixelHeight = try object.integer("pixelHeight", in: BoardLimits.imagePixels)
+        description = object.optional("description") == nil ? nil : try object.string("description", bytes: BoardLimits.descriptionBytes)
         isLocked = try object.isLocked()
         guard let data = Base64.decode(Array(try object.string("data").utf8)) else {
             throw .badValue(field: "data", problem: "base64 with padding is expected")
@@ -71,6 +75,7 @@ extension BoardImage {
     }
 
     func payload() throws(BoardError) -> [UInt8] {
+        if let description { try check("description", description.utf8.count, BoardLimits.descriptionBytes) }
         try check("height", height, BoardLimits.side)
         try check("pixelHeight", pixelHeight, BoardLimits.imagePixels)
         try check("pixelWidth", pixelWidth, BoardLimits.imagePixels)
@@ -84,6 +89,7 @@ extension BoardImage {
         let base64 = quote + Base64.encode(data) + quote
         return JSONText.object { json in
             json.member("data", json: base64)
+            if let description { json.member("description", description) }
             json.member("height", height)
             json.member("id", id.text)
             json.lock(isLocked)

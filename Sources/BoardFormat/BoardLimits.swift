@@ -28,6 +28,8 @@ public enum BoardLimits {
     public static let imagePixels = 1...2_048
     /// Bytes of an image's file: 1 MiB.
     public static let imageBytes = 1...1_048_576
+    /// UTF-8 bytes of what an image is described with.
+    public static let descriptionBytes = 1...1_024
     public static let z = -integerMax...integerMax
     /// Index of a point in its stroke.
     public static let pointIndex = 0...9_999_999

@@ -136,7 +136,10 @@ public enum BoardSVG {
         svg.append((image.x, image.y, image.width, image.height))
         svg.append(" preserveAspectRatio=\"none\" href=\"data:\(image.kind.rawValue);base64,")
         svg.append(contentsOf: Base64.encode(image.data))
-        svg.append("\"/>\n")
+        guard let description = image.description else { return svg.append("\"/>\n") }
+        svg.append("\"><title>")
+        svg.append(escaped: description)
+        svg.append("</title></image>\n")
     }
 }
 

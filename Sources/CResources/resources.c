@@ -211,6 +211,9 @@ static const unsigned char page_clipboard_js[] = {
 static const unsigned char page_cuts_js[] = {
 #embed "../RelayPage/page/cuts.js"
 };
+static const unsigned char page_describe_js[] = {
+#embed "../RelayPage/page/describe.js"
+};
 static const unsigned char page_devices_js[] = {
 #embed "../RelayPage/page/devices.js"
 };
@@ -240,6 +243,9 @@ static const unsigned char page_everyone_reading_order_js[] = {
 };
 static const unsigned char page_everyone_text_list_js[] = {
 #embed "../RelayPage/page/everyone/text-list.js"
+};
+static const unsigned char page_everyone_thing_name_js[] = {
+#embed "../RelayPage/page/everyone/thing-name.js"
 };
 static const unsigned char page_explain_js[] = {
 #embed "../RelayPage/page/explain.js"
@@ -279,9 +285,6 @@ static const unsigned char page_kept_boards_js[] = {
 };
 static const unsigned char page_kept_undo_js[] = {
 #embed "../RelayPage/page/kept-undo.js"
-};
-static const unsigned char page_kinds_color_js[] = {
-#embed "../RelayPage/page/kinds/color.js"
 };
 static const unsigned char page_kinds_edits_js[] = {
 #embed "../RelayPage/page/kinds/edits.js"
@@ -327,6 +330,9 @@ static const unsigned char page_names_js[] = {
 };
 static const unsigned char page_new_names_js[] = {
 #embed "../RelayPage/page/new-names.js"
+};
+static const unsigned char page_new_person_js[] = {
+#embed "../RelayPage/page/new-person.js"
 };
 static const unsigned char page_once_js[] = {
 #embed "../RelayPage/page/once.js"
@@ -450,6 +456,9 @@ static const unsigned char page_tools_shape_js[] = {
 };
 static const unsigned char page_tools_text_js[] = {
 #embed "../RelayPage/page/tools/text.js"
+};
+static const unsigned char page_types_js[] = {
+#embed "../RelayPage/page/types.js"
 };
 static const unsigned char page_ui_js[] = {
 #embed "../RelayPage/page/ui.js"
@@ -665,6 +674,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/canvas.js", page_canvas_js),
     FILE_NAMED("page/clipboard.js", page_clipboard_js),
     FILE_NAMED("page/cuts.js", page_cuts_js),
+    FILE_NAMED("page/describe.js", page_describe_js),
     FILE_NAMED("page/devices.js", page_devices_js),
     FILE_NAMED("page/dock.js", page_dock_js),
     FILE_NAMED("page/edit-bar.js", page_edit_bar_js),
@@ -675,6 +685,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/everyone/news.js", page_everyone_news_js),
     FILE_NAMED("page/everyone/reading-order.js", page_everyone_reading_order_js),
     FILE_NAMED("page/everyone/text-list.js", page_everyone_text_list_js),
+    FILE_NAMED("page/everyone/thing-name.js", page_everyone_thing_name_js),
     FILE_NAMED("page/explain.js", page_explain_js),
     FILE_NAMED("page/flyout.js", page_flyout_js),
     FILE_NAMED("page/format.js", page_format_js),
@@ -688,7 +699,6 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/join-code.js", page_join_code_js),
     FILE_NAMED("page/kept-boards.js", page_kept_boards_js),
     FILE_NAMED("page/kept-undo.js", page_kept_undo_js),
-    FILE_NAMED("page/kinds/color.js", page_kinds_color_js),
     FILE_NAMED("page/kinds/edits.js", page_kinds_edits_js),
     FILE_NAMED("page/kinds/image-head.js", page_kinds_image_head_js),
     FILE_NAMED("page/kinds/image.js", page_kinds_image_js),
@@ -704,6 +714,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/live.js", page_live_js),
     FILE_NAMED("page/names.js", page_names_js),
     FILE_NAMED("page/new-names.js", page_new_names_js),
+    FILE_NAMED("page/new-person.js", page_new_person_js),
     FILE_NAMED("page/once.js", page_once_js),
     FILE_NAMED("page/own-colors.js", page_own_colors_js),
     FILE_NAMED("page/panels.js", page_panels_js),
@@ -745,6 +756,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/tools/select.js", page_tools_select_js),
     FILE_NAMED("page/tools/shape.js", page_tools_shape_js),
     FILE_NAMED("page/tools/text.js", page_tools_text_js),
+    FILE_NAMED("page/types.js", page_types_js),
     FILE_NAMED("page/ui.js", page_ui_js),
     FILE_NAMED("page/undo.js", page_undo_js),
     FILE_NAMED("page/words/ar.js", page_words_ar_js),

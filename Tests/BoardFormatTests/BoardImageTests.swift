@@ -43,6 +43,19 @@ struct BoardImageTests {
         }
     }
 
+    @Test("a description has 1 to 1,024 bytes, and the writer refuses every other")
+    func descriptions() throws {
+        var image = try Self.image()
+        for description in ["x", String(repeating: "é", count: 512)] {
+            image.description = description
+            #expect(try LimitsTests.read(image.record()) == .image(image))
+        }
+        for (description, actual) in [("", 0), (String(repeating: "é", count: 512) + "x", 1_025)] {
+            image.description = description
+            #expect(throws: BoardError.outOfRange(field: "description", limit: 1...1_024, actual: actual)) { try image.record() }
+        }
+    }
+
     @Test("a head that is cut or damaged anywhere does not trap, and is not taken for another size")
     func damaged() throws {
         var dice = SplitMix64(seed: 3)

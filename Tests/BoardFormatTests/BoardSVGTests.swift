@@ -88,7 +88,8 @@ struct BoardSVGTests {
         let note = BoardText(
             id: try ElementID("n"), z: 1, x: 1_000, y: 2_000, size: 1_200, text: "one two\nthree", width: 3_000,
             paper: BoardColor(rgba: 0xFFF3_A380))
-        let image = try BoardImageTests.image()
+        var image = try BoardImageTests.image()
+        image.description = "Ink & <water>"
         let picture = Self.picture(
             try image.record(), try note.record(),
             try BoardText(id: ElementID("t"), z: 2, x: 0, y: 0, size: 1_200, text: "a b", width: 100, isLocked: true).record())
@@ -101,7 +102,7 @@ struct BoardSVGTests {
                 <rect x="4" y="14" width="42" height="60" fill="#FFF3A3" fill-opacity="0.5"/>
                 <text xml:space="preserve" font-family="sans-serif" font-size="10" fill="#000000"><tspan x="10" y="29.6">one</tspan><tspan x="10" y="41.6">two</tspan><tspan x="10" y="53.6">thre</tspan><tspan x="10" y="65.6">e</tspan></text>
                 <text xml:space="preserve" font-family="sans-serif" font-size="10" fill="#000000"><tspan x="0" y="9.6">a</tspan><tspan x="0" y="21.6">b</tspan></text>
-                <image x="0" y="0" width="100" height="50" preserveAspectRatio="none" href="data:image/png;base64,\(text(Base64.encode(image.data)))"/>
+                <image x="0" y="0" width="100" height="50" preserveAspectRatio="none" href="data:image/png;base64,\(text(Base64.encode(image.data)))"><title>Ink &amp; &lt;water&gt;</title></image>
                 </g>
                 </svg>
 

@@ -20,6 +20,7 @@ struct LimitsTests {
             BoardLimits.coordinate, BoardLimits.width, BoardLimits.textSize, BoardLimits.pressure, BoardLimits.time,
             BoardLimits.z, BoardLimits.pointIndex, BoardLimits.idBytes, BoardLimits.textBytes, BoardLimits.titleBytes,
             BoardLimits.ids, BoardLimits.side, BoardLimits.imagePixels, BoardLimits.imageBytes,
+            BoardLimits.descriptionBytes,
         ] {
             #expect(page.contains("\(grouped(range.lowerBound))…\(grouped(range.upperBound))"), "\(range)")
         }

@@ -320,3 +320,53 @@ def resized(stage):
     arrows(Keys.ARROW_DOWN, held=(Keys.CONTROL, Keys.SHIFT))
     has("Picture", lambda record: record["height"] > before["height"] and record["width"] / record["height"] == before["width"] / before["height"])
     undone(before)
+
+
+@check("a picture is described by keys and by hand, and whoever hears the page is told what it shows")
+def described(stage):
+    import checks_texts
+    relay = stage.relay()
+    page, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    ready(page)
+    ready(ben)
+    checks_texts.give(page, width=160, height=80)
+    page.must_have(1)
+    until(lambda: ben.ask(LISTED) == ["Picture"], lambda: f"Ben's list has it: {ben.ask(LISTED)}", 5)
+    page.click("#edit-describe")
+    until(lambda: page.is_shown("#describe"), "the page asks what it shows", 5)
+    wrong = accessibility.faults(page) + page.driver.execute_async_script(AXE)
+    assert not wrong, "; ".join(wrong)
+    # More bytes than the format has: the page says so, and keeps the words.
+    page.ask("document.querySelector('#describe textarea').value = 'é'.repeat(512) + 'x'")
+    page.click("#describe-yes")
+    until(lambda: "1,025" in page.words("#describe p") and "1,024" in page.words("#describe p"),
+          lambda: f"the limit is told: {page.words('#describe p')}", 5)
+    assert page.ask("return document.querySelector('#describe textarea').value.length") == 513, "the words are gone"
+    stage.picture(page, "describe-too-long")
+    page.ask("document.querySelector('#describe textarea').value = ''")
+    keys(page, *"Four squares", Keys.ENTER)
+    until(lambda: ben.ask(LISTED) == ["Picture: Four squares"], lambda: f"Ben hears it: {ben.ask(LISTED)}", 5)
+    until(lambda: "Ada wrote: Picture: Four squares" in ben.ask(SAID), lambda: f"it is told: {ben.ask(SAID)}", 15)
+    stage.settle(page, ben)
+    assert "<title>Four squares</title></image>" in relay.export("lesson"), "the export does not say it"
+    # By keys alone: selected, Enter, other words; then one step back.
+    page.ask("document.getElementById('board').focus()")
+    keys(page, Keys.ESCAPE, ".")
+    until(lambda: "Picture: Four squares" in page.ask(SAID), lambda: f"it is selected: {page.ask(SAID)}", 5)
+    keys(page, Keys.ENTER)
+    until(lambda: page.is_shown("#describe"), "Enter asks", 5)
+    stage.picture(page, "describe")
+    keys(page, Keys.END, *" and more", Keys.ENTER)
+    until(lambda: ben.ask(LISTED) == ["Picture: Four squares and more"], lambda: f"it has other words: {ben.ask(LISTED)}", 5)
+    assert focused(page) == "board", focused(page)
+    page.press("z", control=True)
+    until(lambda: ben.ask(LISTED) == ["Picture: Four squares"], "one step back", 5)
+    # Closed, or without words.
+    keys(page, Keys.ENTER)
+    keys(page, *"xyz", Keys.ESCAPE)
+    until(lambda: not page.is_shown("#describe"), "it is closed", 5)
+    keys(page, Keys.ENTER)
+    until(lambda: page.is_shown("#describe"), "Enter asks", 5)
+    page.ask("document.querySelector('#describe textarea').value = ''")
+    page.click("#describe-yes")
+    until(lambda: ben.ask(LISTED) == ["Picture"], lambda: f"it has no words: {ben.ask(LISTED)}", 5)

@@ -238,6 +238,31 @@ def early(stage):
     page.must_have(3)
 
 
+@check("keys and a title that are given before their modules have come wait for them")
+def early_keys(stage):
+    relay = stage.relay()
+    page = stage.visitor(relay, "Ada")
+    late = b"/page/edit-bar.js", b"/page/everyone/index.js", b"/page/panels.js"
+    for module in late:
+        page.cutter.hold(module)
+    page.open()
+    page.draw((200, 200), (250, 200), (300, 200), kind="mouse")
+    page.must_have(1)
+    page.wait(unsent=0)
+    before = relay.records("lesson")[0]["points"][0]
+    page.click("#title")
+    page.press("a", control=True)
+    page.press("Ink", Keys.ENTER)
+    page.press("a", control=True)
+    page.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    assert page.ask("return document.querySelector('#edit-bar, #menu button') === null"), "they were there"
+    until(lambda: page.ask("return document.getElementById('title').value") == "Ink" and page.driver.title.startswith("Ink"),
+          lambda: f"the title is {page.driver.title}", 5)
+    for module in late:
+        page.cutter.release(module)
+    until(lambda: relay.records("lesson")[0]["points"][0] == before + 200, lambda: f"it was at {before}: {relay.records('lesson')}", 10)
+
+
 @check("a large picture becomes smaller, and what is none is refused in words")
 def refused(stage):
     page = stage.page(stage.relay(), "Ada")

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import {mock, test} from 'node:test'
 import {listed, News, newsEveryMs, newsLettersMax} from '../../Sources/RelayPage/page/everyone/news.js'
 import {before, inRows, ReadingOrder} from '../../Sources/RelayPage/page/everyone/reading-order.js'
+import {nameOf} from '../../Sources/RelayPage/page/everyone/thing-name.js'
 import {restOfWords, speak} from '../../Sources/RelayPage/page/words/index.js'
 import {Dice} from './support/dice.mjs'
 
@@ -52,6 +53,17 @@ test('after any changes the order is as if all had been put in anew, and a chang
   compared = 0
   counted.change([many[7_777]], [{...many[7_777], box: [5, 5, 9, 9]}])
   assert.ok(compared > 0 && compared <= 40, `${compared} were compared`)
+})
+
+test('who hears the page is told what a picture shows, what a text says, and what else a thing is', () => {
+  const things = [
+    {type: 'image', description: 'Two\nred pixels'}, {type: 'image'}, {type: 'text', text: 'Ink'},
+    {type: 'text', text: 'Ink', paper: '#FFF3A3FF'},
+    {type: 'stroke', parts: [{shape: 'ellipse'}]}, {type: 'stroke', parts: [{}]},
+  ]
+  assert.deepEqual(things.map(thing => nameOf(thing)),
+      ['Picture: Two red pixels', 'Picture', 'Ink', 'Sticky note: Ink', 'Ellipse', 'Drawn line'])
+  assert.equal(nameOf({type: 'image', description: 'x'.repeat(400)}), `Picture: ${'x'.repeat(300)}…`)
 })
 
 /** What is told, each with its time. */

@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict'
 import {readFileSync} from 'node:fs'
 import {test} from 'node:test'
-import {resized} from '../../Sources/RelayPage/page/kinds/edits.js'
-import {writeImage} from '../../Sources/RelayPage/page/kinds/image.js'
-import {loadKinds, readRecord} from '../../Sources/RelayPage/page/kinds/index.js'
+import {pictureToDescribe} from '../../Sources/RelayPage/page/describe.js'
+import {copied, described, resized} from '../../Sources/RelayPage/page/kinds/edits.js'
+import {descriptionBytesMax, writeImage} from '../../Sources/RelayPage/page/kinds/image.js'
+import {joined, loadKinds, readRecord} from '../../Sources/RelayPage/page/kinds/index.js'
 import {base64, checked, fileBytesMax, filePixelsMax, pictureOf} from '../../Sources/RelayPage/page/picture-files.js'
 import {Pictures} from '../../Sources/RelayPage/page/pictures.js'
 import {turned} from '../../Sources/RelayPage/page/surface.js'
+import {svgDocument} from '../../Sources/RelayPage/page/svg-document.js'
 
 await loadKinds()
 
@@ -92,6 +94,30 @@ test('an image is resized on each axis', () => {
   const {x, y, width, height} = JSON.parse(resized({customType: 'image', payload: payloadOf('image')}, [0, 0, 10_000, 5_000],
       [100, 0, 20_100, 15_000]).payload)
   assert.deepEqual([x, y, width, height], [100, 0, 20_000, 15_000])
+})
+
+test('a picture gets a description, keeps it when it is changed and copied, and loses it without words', () => {
+  const plain = {customType: 'image', payload: payloadOf('image')}
+  const record = described(plain, 'Two red pixels')
+  const words = ({payload}) => readRecord('image', payload).description
+  assert.deepEqual([record, copied(record, 'other', 9), resized(record, [0, 0, 100, 100], [0, 0, 200, 200])].map(words),
+      Array(3).fill('Two red pixels'))
+  assert.equal(described(record, '').payload, plain.payload)
+  const long = 'é'.repeat(descriptionBytesMax / 2)
+  assert.deepEqual([words(described(plain, long)), described(plain, `${long}x`)], [long, undefined], 'one byte more is none of the format')
+})
+
+test('an exported picture has its description as a title', () => {
+  const svg = name => svgDocument([joined([readRecord('image', payloadOf(name))])])
+  assert.match(svg('image'), /base64,[^"]*"\/>\n/)
+  assert.match(svg('image-described'), /base64,[^"]*"><title>Two red pixels, "side by side" – &lt;b&gt;\nÄ😀<\/title><\/image>\n/)
+})
+
+test('one picture alone is described, by whoever may change it', () => {
+  const [picture, line] = [{type: 'image'}, {type: 'stroke'}]
+  const found = (chosen, mayEdit = true) => pictureToDescribe({chosen, mayEdit: () => mayEdit})
+  assert.equal(found([picture]), picture)
+  assert.deepEqual([found([]), found([line]), found([picture, line]), found([picture], false)], Array(4).fill(undefined))
 })
 
 test('in the dark a colour is light for dark of the same hue, and paper is dark; its opacity stays', () => {

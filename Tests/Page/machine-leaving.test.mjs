@@ -78,7 +78,7 @@ test('leave: over a break it is carried out', async () => {
   await turn()
   relay.frames = []
   relay.end()
-  for (let turns = 0; turns < 100 && relay.frames.length === 0; turns++) await turn()
+  await relay.asks()
   relay.answer('unsubscribe')
   await leaving
   assert.deepEqual(client.openChannels, [])

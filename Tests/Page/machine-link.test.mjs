@@ -312,3 +312,17 @@ for (const [count, isResumed] of [[72, true], [73, false]]) {
     assert.ok(encodeFrame({type: 'login', body: login}).length < 16_390)
   })
 }
+
+test('[RT1] of direct messages no more leave than the rate allows, each a second and a bit behind an answer', () => {
+  const driver = new MachineDriver()
+  driver.logIn({limits: {directMessagesPerSecond: 2}})
+  for (const name of ['a', 'b', 'c']) driver.sendDirect(name, {payload: 'x', user: 'bob'})
+  const numbers = () => driver.sent().flatMap(({type, number}) => type === 'direct' ? [number] : [])
+  assert.deepEqual(numbers(), [1, 2])
+  driver.advance(40)
+  driver.feed({type: 'confirmed', number: 1}, {type: 'confirmed', number: 2})
+  driver.advance(1_004)
+  assert.deepEqual(numbers(), [])
+  driver.advance(1)
+  assert.deepEqual(numbers(), [3])
+})

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import {after, test} from 'node:test'
 import {titleOf} from '../../Sources/RelayPage/page/names.js'
-import {nameFor, proposals} from '../../Sources/RelayPage/page/new-names.js'
+import {nameFor, newBoard} from '../../Sources/RelayPage/page/new-names.js'
+import {newPerson} from '../../Sources/RelayPage/page/new-person.js'
 import {linkTo, readAddress} from '../../Sources/RelayPage/page/identity.js'
 import {qrCode} from '../../Sources/RelayPage/page/qr.js'
 import {languages, speak, wordsOf} from '../../Sources/RelayPage/page/words/index.js'
@@ -39,13 +40,20 @@ for (const name of Object.keys(languages)) {
     assert.ok(first.length * second.length * 900 > 400_000, 'boards may have the same name')
   })
 
+  test(`${name}: the first board is called by the language's own word until it has a title`, async () => {
+    await speak(name)
+    const word = (await wordsOf(name)).board
+    assert.match(word, /^\p{L}{4,8}$/u)
+    assert.equal(titleOf(readAddress('').board ?? 'board'), word)
+    assert.equal(titleOf('board-2'), 'Board 2', 'others have names of their own')
+  })
+
   test(`${name}: a proposed board has a title in the language, and a name that stands in an address as it is`, async () => {
     await speak(name)
     const {first, second} = await wordsOf(name, 'names/')
-    const found = await proposals()
     const names = new Set()
     for (let count = 0; count < 200; count++) {
-      const {title, name: board} = found.board()
+      const {title, name: board} = await newBoard()
       const [one, other, number] = title.split(' ')
       assert.ok(first.split(' ').includes(one) && second.split(' ').includes(other), title)
       assert.match(board, /^[a-z]+-[a-z]+-[1-9]\d\d$/)
@@ -58,7 +66,7 @@ for (const name of Object.keys(languages)) {
       names.add(board)
     }
     assert.ok(names.size > 190)
-    const [one, other, ...rest] = found.person().split(' ')
+    const [one, other, ...rest] = (await newPerson()).split(' ')
     assert.ok(first.split(' ').includes(one) && second.split(' ').includes(other) && rest.length === 0)
   })
 }

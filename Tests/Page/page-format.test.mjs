@@ -89,8 +89,9 @@ function randomRecords(dice) {
         text: JSON.stringify({color: color(), id, size: 100 + dice.below(9_000), text: words(), v: 1, x: dice.below(9_999) - 5_000,
         y: dice.below(9_999), z, ...note(dice, color)})}
     if (dice.below(8) === 0) {
-      return {customType: 'image', key: `s${at}`, text: picture.replace('"i1"', `"${id}"`).replace('"z":7', `"z":${z}`)
-          .replace('"x":0', `"x":${dice.below(999) - 5_000}`)}
+      const shown = dice.below(2) ? {description: words()} : {}
+      const place = {x: dice.below(999) - 5_000, z}
+      return {customType: 'image', key: `s${at}`, text: JSON.stringify({...JSON.parse(picture), ...shown, ...place, id})}
     }
     if (kind === 3) return {customType: ['stroke', 'erase', 'other'][dice.below(3)], key: `s${at}`, text: '{"color":"#000000FF","v":1}'}
     const cols = ['xy', 'xyp', 'xyt', 'xypt'][dice.below(4)]

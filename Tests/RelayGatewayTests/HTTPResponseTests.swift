@@ -109,7 +109,7 @@ import Testing
         let all = files("one"), connection = Connection(Connection.site(files: all))
         let page = try #require(connection.answer(Connection.get("/")))
         let named = try #require(String(decoding: page.body, as: UTF8.self).wholeMatch(
-            of: #/<script src="(/~[\w-]{22}/page/a\.js)"></script><a href="/status">/page/a\.js</a>/#)).1
+            of: #/<script src="(/~[\w-]{8}/page/a\.js)"></script><a href="/status">/page/a\.js</a>/#)).1
         let lasting = try #require(connection.answer(Connection.get(String(named))))
         let plain = try #require(connection.answer(Connection.get("/page/a.js")))
         #expect(page.field("Cache-Control") == "no-cache" && plain.field("Cache-Control") == "no-cache")

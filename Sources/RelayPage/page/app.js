@@ -1,7 +1,7 @@
 // The whiteboard page: puts its parts together, and tells the document how things are.
 import {Canvas} from './canvas.js'
 import {Dock} from './dock.js'
-import {hearGiven} from './given.js'
+import {hearEarlyKeys, hearGiven} from './given.js'
 import {arrive, claimDevice, isKnownTab, isOutdated, keep, leaveDevice, linkTo, open, ownUser, readAddress, subjectOf} from './identity.js'
 import {loadKinds} from './kinds/index.js'
 import {Live} from './live.js'
@@ -13,7 +13,7 @@ import {isSwitchedOff, keepHand, keepView, keptHand, keptView} from './remembere
 import {Session} from './session.js'
 import {loadTool, loadTools, toolOfKey, tools as toolTable} from './tools/index.js'
 import {Tools} from './tools.js'
-import {$, ask, field, make, showCursors, toast} from './ui.js'
+import {$, ask, field, hearTitle, make, showCursors, toast} from './ui.js'
 import {Undo} from './undo.js'
 import {keepLanguage, label, locale, preferred, restOfWords, say, speak} from './words/index.js'
 
@@ -38,7 +38,7 @@ const late = {
   endings: withWords(() => import('./endings.js')), everyone: withWords(() => import('./everyone/index.js')),
   explain: withWords(() => import('./explain.js')), host: withWords(() => import('./host.js')),
   invite: withWords(() => import('./invite.js')), joinCode: withWords(() => import('./join-code.js')),
-  kinds: loadKinds, names: async () => (await import('./new-names.js')).proposals(),
+  kinds: loadKinds, newPerson: () => import('./new-person.js'),
   panels: withWords(() => import('./panels.js')), people: withWords(() => import('./people.js')), png: () => import('./png.js'),
   replay: withWords(() => import('./replay/index.js')), shapes: () => import('./recognise.js'),
   svg: () => import('./svg-document.js'), together: () => import('./together.js'), tools: withWords(loadTools),
@@ -74,7 +74,7 @@ const canvas = new Canvas({
   }),
 })
 const penMode = new PenMode({
-  storage: local, changed: showPenMode, tell: () => toast(say('pen.told'), say('pen.fingersToo'), () => penMode.choose(false)),
+  storage: local, changed: showPenMode, tell: () => toastLater('pen.told', 'pen.fingersToo', () => penMode.choose(false)),
 })
 let session
 let host
@@ -92,7 +92,7 @@ let everyone
 const title = () => session?.title?.value || titleOf(session?.board ?? first)
 const svg = async () => (await late.svg()).svgDocument(records.ordered, records.title)
 const paper = () => session?.paper?.value ?? 'dotted'
-const print = async () => (await late.svg()).print(records.ordered, records.title, paper())
+const print = async () => (await restOfLooks(), await late.svg()).print(records.ordered, records.title, paper())
 
 /** What the document says of itself, for styles and for tests. */
 function tell() {
@@ -254,10 +254,10 @@ const showPeople = async () => {
 }
 
 const greet = async () => isBack && toast(say('entry.here', {name: session.name}), say('entry.startFresh'), leave)
-const beginForEveryone = async () => {
+const beginForEveryone = once(async () => {
   const [{Everyone}] = await Promise.all([late.everyone(), loadKinds()])
   everyone = new Everyone({hands: tools, nameOf: user => session.names.get(user) ?? say('people.someone'), choose})
-}
+})
 const beginnings = [beginForEveryone, async () => (await restOfWords(), greet()),
   beginEditing, () => restoreSteps(), beginBoards, () => showPanels(),
   ...['text', 'laser'].map(tool => async () => (await loadTool(tool)).listen({hands: tools, live}))].map(once)
@@ -315,7 +315,6 @@ async function showPanels() {
   const replays = replayRows({session, records, title})
   panels = new Panels({
     colors, widths, restyle, translate, style, hands: tools,
-    title, setTitle: text => session.setItem('title', text).catch(failed).finally(showTitle),
     setPaper: name => session.setItem('paper', name).catch(failed).finally(changed),
     menu: {
       paste: async () => (await beginEditing(), editing.pasteKept()),
@@ -332,7 +331,6 @@ async function showPanels() {
   changed()
 }
 
-/** Into another language, which is kept. */
 async function translate(language) {
   await speak(language)
   keepLanguage(language)
@@ -345,6 +343,7 @@ async function translate(language) {
 const ending = name => () => late.endings().then(endings => endings[name]({session, undo, turn, changed, failed}), noModule)
 const leave = ending('leave')
 const noModule = () => toast(say('notice.notConnected'))
+const toastLater = (word, action, run) => restOfWords().then(() => toast(say(word), action && say(action), run), noModule)
 const invite = () => late.invite().then(({invite}) => invite(session), noModule)
 const typeCode = () => late.joinCode().then(async ({askBoard}) => {
   const board = await askBoard(session.user)
@@ -353,7 +352,7 @@ const typeCode = () => late.joinCode().then(async ({askBoard}) => {
 const offerDevice = () => late.invite().then(({offerDevice}) => offerDevice({session, failed}), noModule)
 
 async function askName() {
-  const value = local.getItem('whiteboard.name') ?? (await late.names()).person()
+  const value = local.getItem('whiteboard.name') ?? await (await late.newPerson()).newPerson()
   const input = field({id: 'name', value, maxLength: 40, ariaLabel: say('welcome.name'),
       onfocus: () => input.select()})
   await ask('welcome', say('welcome.title'), say('welcome.text'), [['start', say('welcome.start')]], [input], true)
@@ -401,11 +400,13 @@ const user = subjectOf(credential) ?? ownUser()
 const device = await claimDevice(user)
 session = new Session({board: first, credential, user, device, name, records, live, changed, failed})
 tools = new Tools({
-  canvas, session, records, undo, changed, penMode, style: styleOf, failed: noModule, refused: () => toast(say('notice.othersThing')),
+  canvas, session, records, undo, changed, penMode, style: styleOf, failed: noModule, refused: () => toastLater('notice.othersThing'),
   chooseTool: choose,
 })
 dock = new Dock(choose)
 hearGiven(tools, pasteWords, noModule)
+hearEarlyKeys(() => editing && everyone, () => Promise.all([beginEditing(), beginForEveryone()]), noModule)
+hearTitle(title, text => session.setItem('title', text).catch(failed).finally(showTitle))
 furnish()
 showPenMode()
 const {tool: keptTool, color, width} = keptHand()

@@ -6,7 +6,7 @@ import {linkTo} from './identity.js'
 import {drawElement} from './kinds/index.js'
 import {beside, keepBoard, keptBoards, nextTitle, pictureLettersMax} from './kept-boards.js'
 import {titleOf} from './names.js'
-import {nameOf, proposals} from './new-names.js'
+import {nameOf, newBoard} from './new-names.js'
 import {prepared} from './surface.js'
 import {$, ask, field, icon, make, toast} from './ui.js'
 import {locale, say} from './words/index.js'
@@ -141,7 +141,7 @@ export class Boards {
 
   /** Asks for the name of a new board, and goes there. */
   async begin() {
-    const proposal = (await proposals()).board()
+    const proposal = await newBoard()
     const input = field({id: 'board-name', value: proposal.title, maxLength: 60, ariaLabel: say('boards.name'),
       onfocus: () => input.select()})
     const answer = await ask('new-board-dialog', say('boards.new'), say('boards.newText'),
@@ -152,7 +152,7 @@ export class Boards {
   }
   /** A new board under the proposed name. */
   async beginProposed() {
-    this.#goToNew((await proposals()).board())
+    this.#goToNew(await newBoard())
   }
   #goToNew({name, title}) {
     this.#name(name, title)

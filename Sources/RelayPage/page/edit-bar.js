@@ -1,4 +1,5 @@
 // Where editing begins: keys, what is copied and cut, and a bar beside the selection for people without a keyboard.
+import {describe, pictureToDescribe} from './describe.js'
 import {Editing} from './editing.js'
 import {open} from './identity.js'
 import {cursorOf} from './tools/handles.js'
@@ -13,11 +14,12 @@ const icons = {
   toBack: 'M4.5 4.5h7v7h-7zM12.5 12.5h7v7h-7zM15 4.5h4.5V9M4.5 15v4.5H9',
   protect: 'M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3',
   unlock: 'M6 11h12v9H6zM8.5 11V7a3.5 3.5 0 0 1 6.8-1',
+  describe: 'M4.5 5h15v10.5h-8l-4 4v-4h-3zM8 8.8h8M8 11.8h5',
   who: 'M12 4.5a3.5 3.5 0 0 1 0 7a3.5 3.5 0 0 1 0-7zM4.5 19.5c.8-3.6 3.8-5.4 7.5-5.4s6.7 1.8 7.5 5.4',
   remove: 'M5 7h14M9.5 7V4.5h5V7M7 7l.8 12.5h8.4L17 7M10.3 10.5v6M13.7 10.5v6',
 }
 const keys = {duplicate: 'Ctrl+D', copy: 'Ctrl+C', toFront: 'Shift+PageUp', toBack: 'Shift+PageDown', protect: 'Ctrl+Shift+L',
-  unlock: 'Ctrl+Shift+L', who: 'W', remove: 'Delete'}
+  unlock: 'Ctrl+Shift+L', describe: 'Enter', who: 'W', remove: 'Delete'}
 /** The bar lies so far from what is chosen, and leaves so much at the window's upper and lower edge to the others, in px. */
 const [gapPx, abovePx, belowPx] = [20, 72, 88]
 
@@ -43,7 +45,7 @@ export function beginEditing(parts) {
 function makeBar(editing) {
   const button = name => {
     const runs = {copy: () => document.execCommand('copy'), remove: () => editing.hands.removeChosen(), unlock: () => editing.protect(),
-      who: editing.tellWho}
+      describe: () => describe(editing.hands, pictureToDescribe(editing.hands)), who: editing.tellWho}
     const element = make('button', {id: `edit-${name}`, onclick: runs[name] ?? (() => editing[name]())}, icon(icons[name]))
     const word = `edit.${name}`
     Object.assign(element.dataset, {label: word, title: word, key: keys[name]})
@@ -62,7 +64,8 @@ function showBar(bar, {hands, chosen, locked}) {
   const isShown = hands.gestures.size === 0 && chosen.length + locked.length > 0
   bar.hidden = !isShown
   if (!isShown) return
-  const isOffered = id => id === 'edit-who' || (id === 'edit-unlock') === (locked.length > 0)
+  const isOffered = id => id === 'edit-who'
+    || (id === 'edit-describe' ? Boolean(pictureToDescribe(hands)) : (id === 'edit-unlock') === (locked.length > 0))
   for (const button of bar.children) button.hidden = !isOffered(button.id)
   const [left, top, right, bottom] = boxOfChosen(hands)
   const [from, to] = [hands.canvas.toScreen(left, top), hands.canvas.toScreen(right, bottom)]

@@ -1,4 +1,4 @@
-// What is pasted, or dropped anywhere on the page. It is heard from the first moment on, and waits for the module that takes it.
+// What is pasted, dropped or pressed anywhere. It is heard from the first moment on, and waits for the module that takes it.
 import {loadTool} from './tools/index.js'
 
 const isElsewhere = target => Boolean(target?.closest?.('input, textarea, select, dialog'))
@@ -26,4 +26,26 @@ export function hearGiven(hands, paste, failed) {
     event.preventDefault()
     insert(files, hands.canvas.toBoard(event))
   })
+}
+
+/** Whether a press is for what edits the board, or goes through it. */
+const isLate = ({key, ctrlKey, metaKey, altKey, shiftKey}) =>
+  (ctrlKey || metaKey ? /^(Arrow|[adl]$)/i : altKey ? /^Page/ : shiftKey ? /^(Arrow|Page)/ : /^(Arrow|Enter$|[.,]$)/).test(key)
+
+/** @param {() => boolean} isThere whether who hears them has come @param {() => Promise<void>} bring @param {() => void} failed */
+export function hearEarlyKeys(isThere, bring, failed) {
+  let waiting
+  addEventListener('keydown', event => {
+    const {target} = event
+    if ((isThere() && !waiting) || !isLate(event) || !(target === document.body || target.id === 'board')) return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+    if (waiting) return void waiting.push(event)
+    waiting = [event]
+    bring().catch(failed).then(() => {
+      const played = waiting
+      waiting = undefined
+      if (isThere()) for (const one of played) one.target.dispatchEvent(new KeyboardEvent('keydown', one))
+    })
+  }, true)
 }

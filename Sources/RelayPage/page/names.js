@@ -1,9 +1,9 @@
 // Names as people see them, of boards and of people.
+import {say} from './words/index.js'
 
-export const capital = word => word.charAt().toUpperCase() + word.slice(1)
-
-/** A board's name as people see it before it has a title. */
-export const titleOf = board => board.split(/[-_]/).map(capital).join(' ')
+/** A board's name as people see it before it has a title; that of the first one in their language. */
+export const titleOf = board => board === 'board' ? say('board')
+  : board.split(/[-_]/).map(word => word.charAt().toUpperCase() + word.slice(1)).join(' ')
 
 /** What is written for a person where there is little room. */
 export const initials = name => name.split(/\s+/).slice(0, 2).map(word => [...word][0] ?? '').join('').toUpperCase()

@@ -1,14 +1,7 @@
-// Names that people can read aloud, in their language: for new boards, and for people without a name yet.
-import {language, wordsOf} from './words/index.js'
+// Names for new boards that people can read aloud, in their language.
+import {below, pair, words} from './new-person.js'
 import {words as english} from './words/names/en.js'
 
-/** Dice without a pattern; also without a secure context. */
-const below = count => crypto.getRandomValues(new Uint32Array(1))[0] % count
-const one = list => {
-  const words = list.split(' ')
-  return words[below(words.length)]
-}
-const pair = ({first, second}) => `${one(first)} ${one(second)}`
 const number = () => 100 + below(900)
 const letters = {ß: 'ss', ł: 'l', ı: 'i', ø: 'o', æ: 'ae', œ: 'oe'}
 
@@ -21,16 +14,8 @@ export function nameFor(title) {
 /** The same; where nothing is left, an English one. */
 export const nameOf = title => nameFor(title) || nameFor(`${pair(english)} ${number()}`)
 
-/** Proposals in the page's language; without its words, in English. */
-export async function proposals() {
-  const words = await wordsOf(language, 'names/').catch(() => english)
-  return {
-    /** As `Green Otter`. */
-    person: () => pair(words),
-    /** As `Quiet Otter 417`, `quiet-otter-417`: several hundred thousand of them. */
-    board() {
-      const [title, count] = [pair(words), number()]
-      return {title: `${title} ${count}`, name: nameFor(`${nameFor(title) ? title : pair(english)} ${count}`)}
-    },
-  }
+/** As `Quiet Otter 417`, `quiet-otter-417`: several hundred thousand of them. @returns {Promise<{title: string, name: string}>} */
+export async function newBoard() {
+  const [title, count] = [pair(await words()), number()]
+  return {title: `${title} ${count}`, name: nameFor(`${nameFor(title) ? title : pair(english)} ${count}`)}
 }

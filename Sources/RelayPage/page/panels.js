@@ -61,10 +61,10 @@ function worded(tag, properties, words, ...children) {
 export class Panels {
   /**
    * @param {{colors, widths, restyle: (change: object) => void, menu: Record<string, () => void>, people: Record<string, () => void>,
-   *   translate: (language: string) => Promise<void>, style: {paper: string}, hands: object, title: () => string,
-   *   setTitle: (text: string) => void, setPaper: (name: string) => Promise<void>}} parts `menu`, `people`: what rows do, by their ids
+   *   translate: (language: string) => Promise<void>, style: {paper: string}, hands: object,
+   *   setPaper: (name: string) => Promise<void>}} parts `menu`, `people`: what rows do, by their ids
    */
-  constructor({colors, widths, restyle, menu, people, translate, style, hands, title, setTitle, setPaper}) {
+  constructor({colors, widths, restyle, menu, people, translate, style, hands, setPaper}) {
     const close = open([['people', 'people-panel'], ['more', 'menu'], ['style', 'style-panel']])
     // Who came by keys goes on from the button that opened it.
     const leave = ({detail, target}) => {
@@ -97,11 +97,6 @@ export class Panels {
       return worded('button', {onclick: () => this.#repaper(paper, style, hands)}, {label: `paper.${name}`, paper}, sheet)
     }))
     label(document.body)
-    $('title').onkeydown = ({key}) => {
-      if (key === 'Escape') $('title').value = title()
-      if (key === 'Enter' || key === 'Escape') $('title').blur()
-    }
-    $('title').onchange = () => setTitle($('title').value.trim())
   }
 
   /** Of the next sticky note, and of those that are chosen. */

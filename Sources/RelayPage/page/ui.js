@@ -94,6 +94,16 @@ export function showCursors(cursors, members, canvas, box = $('cursors')) {
   for (const element of kept.values()) element.remove()
 }
 
+/** Hears the field of the board's title. @param {() => string} title as it is @param {(text: string) => void} change */
+export function hearTitle(title, change) {
+  const field = $('title')
+  field.onkeydown = ({key}) => {
+    if (key === 'Escape') field.value = title()
+    if (key === 'Enter' || key === 'Escape') field.blur()
+  }
+  field.onchange = () => change(field.value.trim())
+}
+
 /** Hands a file to whoever asked for it. */
 export function save(blob, download) {
   make('a', {href: URL.createObjectURL(blob), download}).click()

@@ -38,7 +38,15 @@ export class PlayedRelay {
     if (frame.type === 'login') this.welcome(frame.body)
     else if (frame.type === 'ping') this.say({type: 'pong', payload: frame.payload})
     else if (frame.type === 'logout') this.end('logged out')
-    else if (frame.type !== 'pong') this.frames.push(frame)
+    else if (frame.type !== 'pong') {
+      this.frames.push(frame)
+      this.heard?.()
+    }
+  }
+
+  /** Until the client has asked for something, however long a clock takes. */
+  async asks() {
+    while (this.frames.length === 0) await new Promise(resolve => { this.heard = resolve })
   }
 
   welcome({id, capabilities, resume}) {

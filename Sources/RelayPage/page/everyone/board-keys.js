@@ -1,21 +1,17 @@
 // The board by keys alone, while it has the focus: things are chosen one after the other, texts are changed, and what a tool makes is
 // put in the middle of the view.
+import {describe, pictureToDescribe} from '../describe.js'
 import {isSwitchedOff} from '../remembered.js'
 import {loadTool, tools} from '../tools/index.js'
 import {$} from '../ui.js'
 import {say} from '../words/index.js'
-import {shortened} from './news.js'
 import {before, inRows} from './reading-order.js'
+import {nameOf} from './thing-name.js'
 
-const lettersMax = 300
 /** In px of the screen: how far an arrow key takes the view, how large half a new shape is, how far what is put lies beside the last one. */
 const [panPx, halfWidthPx, halfHeightPx, besidePx] = [80, 80, 50, 24]
 const besideMax = 8
 const ways = {ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]}
-
-export const nameOf = ({type, text, paper, parts}) => type === 'image' ? say('tool.image')
-  : type === 'text' ? (paper ? say('texts.note', {text: shortened(text, lettersMax)}) : shortened(text, lettersMax))
-  : parts?.[0]?.shape ? say(tools[parts[0].shape].label) : say('thing.line')
 
 /** @param {{hands: object, choose: (tool: string) => void, say: (text: string) => void}} parts */
 export function hearBoardKeys({hands, choose, say: tell}) {
@@ -53,6 +49,8 @@ export function hearBoardKeys({hands, choose, say: tell}) {
   async function enter() {
     const [element] = hands.chosen
     const {tool} = hands
+    const picture = pictureToDescribe(hands)
+    if (picture) return void describe(hands, picture)
     if (element) {
       const isWritten = hands.chosen.length === 1 && element.type === 'text' && hands.mayEdit(element)
       if (isWritten) (await loadTool('text')).goOn(hands, element, ended)

@@ -1,14 +1,15 @@
-// For everyone: what is written on the board as a list for who cannot see it, news of what others write, and the board by keys alone.
+// For everyone: texts and pictures of the board as a list for who cannot see it, news of what others write, and the board by keys alone.
 // It comes behind the first drawing.
 import {boxAround} from '../boxes.js'
 import {$, make} from '../ui.js'
 import {label, say} from '../words/index.js'
-import {hearBoardKeys, keepFocus, nameOf} from './board-keys.js'
+import {hearBoardKeys, keepFocus} from './board-keys.js'
 import {listed, News} from './news.js'
 import {ReadingOrder} from './reading-order.js'
 import {TextList} from './text-list.js'
+import {nameOf, wordsOf} from './thing-name.js'
 
-const isText = ({type}) => type === 'text'
+const isRead = ({type}) => type === 'text' || type === 'image'
 /** A list that somebody goes through is made anew at most so often. */
 const shownEveryMs = 300
 const restMs = 600
@@ -33,27 +34,29 @@ export class Everyone {
     $('stage').after(this.list.element, this.keys, this.said)
     board.setAttribute('role', 'application')
     board.setAttribute('aria-describedby', this.keys.id)
-    board.dataset.label = 'board.area'
+    board.dataset.label = 'board'
     label(document.body)
     this.news = new News(text => this.say(text))
     hearBoardKeys({...parts, say: text => this.say(text)})
     keepFocus(board)
-    this.hands.records.ordered.filter(isText).forEach(element => this.order.change([], [element]))
+    this.hands.records.ordered.filter(isRead).forEach(element => this.order.change([], [element]))
     this.#showSoon()
   }
 
   /** What has changed on the board, as `Records` tells it. */
   change({gone, come}) {
-    const [texts, others] = [come.filter(isText), gone.filter(isText)]
-    if (texts.length + others.length === 0) return
-    this.order.change(others, texts)
+    const [read, others] = [come.filter(isRead), gone.filter(isRead)]
+    if (read.length + others.length === 0) return
+    this.order.change(others, read)
     this.#showSoon()
     const {session, records} = this.hands
-    const before = new Map(others.map(({id, text}) => [id, text]))
-    for (const {id, text, records: [{author}]} of texts) {
-      const isNews = before.get(id) !== text && author !== session.user && !records.isReading
+    const before = new Map(others.map(element => [element.id, wordsOf(element)]))
+    for (const element of read) {
+      const {id, type, text, records: [{author}]} = element
+      const words = wordsOf(element)
+      const isNews = words && before.get(id) !== words && author !== session.user && !records.isReading
       before.delete(id)
-      if (isNews) this.news.add({id, text, name: this.nameOf(author)})
+      if (isNews) this.news.add({id, text: type === 'image' ? nameOf(element) : text, name: this.nameOf(author)})
     }
     for (const id of before.keys()) this.news.drop(id)
   }
@@ -70,7 +73,7 @@ export class Everyone {
       const now = elements.map(({id}) => this.hands.records.elements.get(id)).filter(Boolean)
       const [left, top, right, bottom] = boxAround(now.map(({box}) => box))
       const [width, height] = [right - left, bottom - top].map(length => Math.round(length / 100))
-      if (now.length > 0) this.say(say('thing.size', {what: listed(now.map(nameOf)), width, height}))
+      if (now.length > 0) this.say(say('thing.size', {what: listed(now.map(element => nameOf(element))), width, height}))
     }, restMs)
   }
 
@@ -94,6 +97,6 @@ export class Everyone {
     if (session.mayDraw) choose('select')
     if (session.mayChange(element)) hands.choose([element])
     $('board').focus()
-    this.say(say('thing.selected', {what: element.text, number: 1, count: 1}))
+    this.say(say('thing.selected', {what: nameOf(element), number: 1, count: 1}))
   }
 }

@@ -1,12 +1,11 @@
-// The texts of a board as a list of buttons. It is seen while the focus is in it: one is reached by Tab, the others by arrow keys.
+// The texts and pictures of a board as a list of buttons. It is seen while the focus is in it: one is reached by Tab, the others by arrow
+// keys.
 import {make} from '../ui.js'
 import {say} from '../words/index.js'
-import {shortened} from './news.js'
+import {nameOf} from './thing-name.js'
 
 export const textsMax = 200
 export const lettersMax = 2_000
-
-const wordsOf = ({text, paper}) => paper ? say('texts.note', {text: shortened(text, lettersMax)}) : shortened(text, lettersMax)
 
 export class TextList {
   /** Items by the texts' ids. */
@@ -30,7 +29,7 @@ export class TextList {
     shown.forEach((element, at) => {
       gone.delete(element.id)
       const item = this.#items.get(element.id) ?? this.#make(element.id)
-      const words = wordsOf(element)
+      const words = nameOf(element, lettersMax)
       if (item.firstChild.textContent !== words) item.firstChild.textContent = words
       if (this.#list.children[at] !== item) this.#list.insertBefore(item, this.#list.children[at] ?? null)
     })

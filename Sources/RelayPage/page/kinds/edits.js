@@ -41,5 +41,8 @@ export const layered = (record, z) => edited(record, object => Object.assign(obj
 /** Protects from changes, or allows them again. */
 export const locked = (record, isLocked) => edited(record, object => isLocked ? object.locked = true : delete object.locked)
 
+/** What a picture shows, in words; without words: none. */
+export const described = (record, words) => edited(record, object => words ? object.description = words : delete object.description)
+
 /** All records of an element get the same new id, and layer. A copy may be changed. */
 export const copied = (record, id, z) => edited(record, object => delete Object.assign(object, {id, z}).locked)

@@ -1,31 +1,36 @@
 // Images: pictures of PNG, JPEG or WebP, each in a rectangle of its own.
 import {bytesOf} from '../base64.js'
-import {isPlace, isWithin, readHead} from '../format.js'
+import {isPlace, isText, isWithin, readHead} from '../format.js'
 import {Pictures} from '../pictures.js'
 import {sizeOf} from './image-head.js'
 import {looks} from './index.js'
 
 export const imageBytesMax = 1_048_576
 export const imagePixelsMax = 2_048
+/** UTF-8. */
+export const descriptionBytesMax = 1_024
 
 function read(object) {
-  const {x, y, width, height, type, pixelWidth, pixelHeight, data, locked = null} = object
+  const {x, y, width, height, type, pixelWidth, pixelHeight, data, description = null, locked = null} = object
   const head = readHead({...object, color: '#000000FF'})
   const isSide = side => isWithin(side, 100, 1e7)
   const isPixels = side => isWithin(side, 1, imagePixelsMax)
   if (!head || ![x, y].every(isPlace) || ![width, height].every(isSide) || ![pixelWidth, pixelHeight].every(isPixels)
-    || (locked !== null && typeof locked !== 'boolean')) return undefined
+    || (description !== null && !isText(description, 1, descriptionBytesMax)) || (locked !== null && typeof locked !== 'boolean')) {
+    return undefined
+  }
   // A small file cannot open as a huge picture.
   const bytes = typeof data === 'string' && data.length <= imageBytesMax * 4 / 3 + 4 ? bytesOf(data) : undefined
   const size = bytes && isWithin(bytes.length, 1, imageBytesMax) && sizeOf(bytes, type)
   if (!size || size[0] !== pixelWidth || size[1] !== pixelHeight) return undefined
   const {id, z} = head
-  return {id, z, x, y, width, height, mime: type, pixelWidth, pixelHeight, data, locked: locked || undefined}
+  const more = {description: description ?? undefined, locked: locked || undefined}
+  return {id, z, x, y, width, height, mime: type, pixelWidth, pixelHeight, data, ...more}
 }
 
 /** The payload of an image's record; keys stand in the order of their bytes. */
-export const writeImage = ({id, z, x, y, width, height, mime, pixelWidth, pixelHeight, data, locked}) =>
-  JSON.stringify({data, height, id, locked, pixelHeight, pixelWidth, type: mime, v: 1, width, x, y, z})
+export const writeImage = ({id, z, x, y, width, height, mime, pixelWidth, pixelHeight, data, description, locked}) =>
+  JSON.stringify({data, description, height, id, locked, pixelHeight, pixelWidth, type: mime, v: 1, width, x, y, z})
 
 const boxOf = ({x, y, width, height}) => [x, y, x + width, y + height]
 
@@ -71,8 +76,10 @@ const ready = (element, zoom) => pictures.load(element, shownWidth(element, {a: 
 
 // MARK: As SVG, and changed
 
-const svg = ({mime, data, ...element}, {place}) =>
-  [`<image ${place(boxOf(element))} preserveAspectRatio="none" href="data:${mime};base64,${data}"/>`]
+const svg = ({mime, data, description, ...element}, {escaped, place}) => {
+  const image = `<image ${place(boxOf(element))} preserveAspectRatio="none" href="data:${mime};base64,${data}"`
+  return [description ? `${image}><title>${escaped(description)}</title></image>` : `${image}/>`]
+}
 
 /** All of its box. */
 const touches = () => true

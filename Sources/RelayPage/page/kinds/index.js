@@ -4,26 +4,7 @@ import {isText, parse} from '../format.js'
 import {once} from '../once.js'
 import {stroke} from './stroke.js'
 
-/**
- * Places and boxes (`[left, top, right, bottom]`) are in 1/100 px. An element is what the records of one id draw; an object is what a
- * record's payload says.
- *
- * @typedef {{
- *   read: (object: object) => object|undefined, // with `id` and `z`; `undefined`: it breaks a rule
- *   join?: (element: object|undefined, part: object) => object, // the element with one more record; without it the last record is it
- *   boxOf: (element: object) => number[],
- *   documentBoxOf?: (element: object) => number[], // in a document; else its box
- *   spanOf?: (element: object) => number[], // what it covers when it is drawn, where only the screen knows; else its box
- *   draw: (context: CanvasRenderingContext2D, element: object) => void,
- *   ready?: (element: object, zoom: number) => Promise<void>, // `draw` has all it needs then
- *   svg: (element: object, tools: {decimal, escaped, opacity, place}) => string[],
- *   touches: (element: object, x: number, y: number, slack: number) => boolean, // of a place that is within the box
- *   shift: (object: object, dx: number, dy: number) => void,
- *   resize: (object: object, scale: {x: (place: number) => number, y: (place: number) => number, factor: number}) => void,
- *   restyle?: (object: object, style: {width: number, size: number}) => void, // a line's width, a text's size
- *   hasNoColor?: boolean,
- * }} Kind
- */
+/** @import {Kind} from '../types.js' */
 
 /** A board's title: it is read, and never drawn. */
 const title = {read: ({v, text}) => v === 1 && isText(text, 0, 256) ? {id: '', text} : undefined}

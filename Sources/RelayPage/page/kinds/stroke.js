@@ -3,7 +3,9 @@ import {boxAround} from '../boxes.js'
 import {isWithin, readHead} from '../format.js'
 import {colsOf, differences, readLine, shapes} from '../points.js'
 import {scratch} from '../surface.js'
-import {ink} from './color.js'
+
+/** `#RRGGBB`, and the opacity in hundredths. */
+export const ink = color => ({rgb: color.slice(0, 7), opacity: Math.floor((parseInt(color.slice(7), 16) * 100 + 127) / 255)})
 
 const {floor} = Math
 

@@ -1,8 +1,8 @@
 // Texts, on a sticky note or without.
 import {boxAround} from '../boxes.js'
 import {isPlace, isText, isWithin, readHead} from '../format.js'
-import {ink} from './color.js'
 import {linesOf} from './lines.js'
+import {ink} from './stroke.js'
 
 const {floor} = Math
 

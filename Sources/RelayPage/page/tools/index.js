@@ -1,19 +1,7 @@
 // The table of tools, in the order of the dock. Tools of one group share a button, which is the one that was used last.
 import * as pen from './pen.js'
 
-/**
- * @typedef {{
- *   group: string, // its name is the word `group.…`
- *   key: string, // the letter that chooses it; docs/whiteboard.md lists them
- *   label: string, // a word
- *   icon: string, // the path of lines in a square of 24
- *   needsDraw: boolean, // whether it needs the right to draw
- *   hasStyle?: boolean, // whether it has colour and width: choosing one with another tool changes to the pen
- *   isHarmless?: boolean, // what a palm does with it may stay, so nothing is held back until it is known to be none
- *   isAct?: boolean, // its module has `act(hands, tool)`, and the tool before it stays
- *   load: () => Promise<{begin: (event: PointerEvent, hands: object, tool: string) => {move, end, cancel}}>,
- * }} Tool
- */
+/** @import {Tool} from '../types.js' */
 
 const penIcon = 'M4 20l1.2-4.6L16.4 4.2a2 2 0 0 1 2.8 0l.6.6a2 2 0 0 1 0 2.8L8.6 18.8zM14 6.6l3.4 3.4'
 const markerIcon = 'M9 14.5L17.6 4.8a1.6 1.6 0 0 1 2.3 0a1.6 1.6 0 0 1 0 2.3L10.8 16M9 14.5l1.8 1.5M9 14.5l-2.4 2.8L8 18.6l2.8-2.6M4 20.5h9'

@@ -1,6 +1,7 @@
 // العربية: الكلمات اللازمة منذ اللحظة الأولى.
 export const words = {
   'app.title': '{title} – سبورة',
+  'board': 'السبورة',
   'board.picture': 'الرسم على السبورة',
   'board.title': 'عنوان السبورة',
   'board.loading': 'جارٍ تحميل السبورة',
@@ -19,7 +20,6 @@ export const words = {
   'link.unsent': 'لم يُرسل: {count}',
   'notice.unkept': 'لا توجد مساحة لحفظ ما لم يُرسل بعد. يُرجى إبقاء هذه الصفحة مفتوحة.',
   'notice.notConnected': 'لا يوجد اتصال. يُرجى إعادة المحاولة بعد لحظات.',
-  'notice.othersThing': 'المضيف وحده يمكنه تغيير ما رسمه الآخرون.',
   'standing.pausedForGuests': 'الرسم متوقف مؤقتًا للضيوف',
   'standing.paused': 'أوقف المضيف الرسم مؤقتًا',
   'standing.viewOnly': 'للمشاهدة فقط',
@@ -54,15 +54,12 @@ export const words = {
 
   'pen.only': 'القلم وحده يرسم',
   'pen.onlyTitle': 'القلم وحده يرسم: الأصابع تحرّك العرض',
-  'pen.told': 'الأصابع تحرّك العرض. القلم وحده يرسم.',
-  'pen.fingersToo': 'الرسم بالأصابع أيضًا',
 
   'people.here': 'الموجودون هنا: {count}',
   'people.someone': 'شخص ما',
   'people.you': 'أنت',
   'people.away': 'خارج الاتصال',
   'people.list': 'الأشخاص على هذه السبورة',
-  'people.decide': 'اتخاذ قرار بشأن {name}',
   'invite': 'دعوة',
   'more': 'المزيد',
 }

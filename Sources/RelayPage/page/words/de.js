@@ -1,6 +1,7 @@
 // Deutsch: was vom ersten Augenblick an gebraucht wird.
 export const words = {
   'app.title': '{title} – Whiteboard',
+  'board': 'Tafel',
   'board.picture': 'Die Zeichnung auf der Tafel',
   'board.title': 'Titel der Tafel',
   'board.loading': 'Die Tafel wird geladen',
@@ -19,7 +20,6 @@ export const words = {
   'link.unsent': '{count} noch nicht gesendet',
   'notice.unkept': 'Kein Platz, um zu sichern, was noch nicht gesendet ist. Lass diese Seite offen.',
   'notice.notConnected': 'Du bist nicht verbunden. Versuche es gleich noch einmal.',
-  'notice.othersThing': 'Nur die Leitung kann ändern, was andere gezeichnet haben.',
   'standing.pausedForGuests': 'Gäste können gerade nicht zeichnen',
   'standing.paused': 'Die Leitung hat das Zeichnen angehalten',
   'standing.viewOnly': 'Nur ansehen',
@@ -54,15 +54,12 @@ export const words = {
 
   'pen.only': 'Nur der Stift zeichnet',
   'pen.onlyTitle': 'Nur der Stift zeichnet: Finger verschieben die Ansicht',
-  'pen.told': 'Finger verschieben die Ansicht. Nur der Stift zeichnet.',
-  'pen.fingersToo': 'Auch Finger zeichnen lassen',
 
   'people.here': 'Wer ist hier: {count}',
   'people.someone': 'Jemand',
   'people.you': 'du',
   'people.away': 'abwesend',
   'people.list': 'Personen auf dieser Tafel',
-  'people.decide': 'Über {name} entscheiden',
   'invite': 'Einladen',
   'more': 'Mehr',
 }

@@ -1,6 +1,7 @@
 // English: what is needed from the first moment on.
 export const words = {
   'app.title': '{title} – Whiteboard',
+  'board': 'Board',
   'board.picture': 'The board’s drawing',
   'board.title': 'Board title',
   'board.loading': 'Loading the board',
@@ -19,7 +20,6 @@ export const words = {
   'link.unsent': '{count} waiting',
   'notice.unkept': 'No space to save what is not sent yet. Keep this page open.',
   'notice.notConnected': 'You are not connected. Try again in a moment.',
-  'notice.othersThing': 'Only the host can change what others drew.',
   'standing.pausedForGuests': 'Drawing is paused for guests',
   'standing.paused': 'The host has paused drawing',
   'standing.viewOnly': 'View only',
@@ -54,15 +54,12 @@ export const words = {
 
   'pen.only': 'Only the pen draws',
   'pen.onlyTitle': 'Only the pen draws: fingers move the view',
-  'pen.told': 'Fingers move the view. Only the pen draws.',
-  'pen.fingersToo': 'Let fingers draw',
 
   'people.here': 'Who is here: {count}',
   'people.someone': 'Someone',
   'people.you': 'you',
   'people.away': 'away',
   'people.list': 'People on this board',
-  'people.decide': 'Decide about {name}',
   'invite': 'Invite',
   'more': 'More',
 }

@@ -1,6 +1,7 @@
 // Español: las palabras del primer momento.
 export const words = {
   'app.title': '{title} – Pizarra',
+  'board': 'Pizarra',
   'board.picture': 'El dibujo de la pizarra',
   'board.title': 'Título de la pizarra',
   'board.loading': 'Cargando la pizarra',
@@ -19,7 +20,6 @@ export const words = {
   'link.unsent': '{count} sin enviar',
   'notice.unkept': 'No hay espacio para guardar lo que falta por enviar. Deja esta página abierta.',
   'notice.notConnected': 'No tienes conexión. Inténtalo de nuevo en un momento.',
-  'notice.othersThing': 'Solo el anfitrión puede cambiar lo que han dibujado otras personas.',
   'standing.pausedForGuests': 'El dibujo está en pausa para los invitados',
   'standing.paused': 'El anfitrión ha puesto el dibujo en pausa',
   'standing.viewOnly': 'Solo ver',
@@ -54,15 +54,12 @@ export const words = {
 
   'pen.only': 'Solo dibuja el lápiz',
   'pen.onlyTitle': 'Solo dibuja el lápiz: los dedos mueven la vista',
-  'pen.told': 'Los dedos mueven la vista. Solo dibuja el lápiz.',
-  'pen.fingersToo': 'Dibujar también con los dedos',
 
   'people.here': 'Quién está aquí: {count}',
   'people.someone': 'Alguien',
   'people.you': 'tú',
   'people.away': 'sin conexión',
   'people.list': 'Personas en esta pizarra',
-  'people.decide': 'Decidir sobre {name}',
   'invite': 'Invitar',
   'more': 'Más',
 }

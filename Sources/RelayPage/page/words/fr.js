@@ -1,6 +1,7 @@
 // Français : les mots du premier instant.
 export const words = {
   'app.title': '{title} – Tableau blanc',
+  'board': 'Tableau',
   'board.picture': 'Le dessin du tableau',
   'board.title': 'Titre du tableau',
   'board.loading': 'Chargement du tableau',
@@ -19,7 +20,6 @@ export const words = {
   'link.unsent': '{count} en attente',
   'notice.unkept': 'Plus de place pour garder ce qui n’est pas encore envoyé. Laissez cette page ouverte.',
   'notice.notConnected': 'Vous n’êtes pas en ligne. Réessayez dans un instant.',
-  'notice.othersThing': 'Seul l’hôte peut modifier ce que les autres ont dessiné.',
   'standing.pausedForGuests': 'Le dessin est en pause pour les invités',
   'standing.paused': 'L’hôte a mis le dessin en pause',
   'standing.viewOnly': 'Lecture seule',
@@ -54,15 +54,12 @@ export const words = {
 
   'pen.only': 'Seul le stylo dessine',
   'pen.onlyTitle': 'Seul le stylo dessine : les doigts déplacent la vue',
-  'pen.told': 'Les doigts déplacent la vue. Seul le stylo dessine.',
-  'pen.fingersToo': 'Dessiner aussi au doigt',
 
   'people.here': 'Qui est là : {count}',
   'people.someone': 'Quelqu’un',
   'people.you': 'vous',
   'people.away': 'hors ligne',
   'people.list': 'Personnes sur ce tableau',
-  'people.decide': 'Décider pour {name}',
   'invite': 'Inviter',
   'more': 'Plus',
 }

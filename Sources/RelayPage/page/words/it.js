@@ -1,6 +1,7 @@
 // Italiano: le parole del primo momento.
 export const words = {
   'app.title': '{title} – Lavagna',
+  'board': 'Lavagna',
   'board.picture': 'Il disegno della lavagna',
   'board.title': 'Titolo della lavagna',
   'board.loading': 'Caricamento della lavagna',
@@ -19,7 +20,6 @@ export const words = {
   'link.unsent': '{count} in attesa',
   'notice.unkept': 'Non c’è spazio per salvare ciò che non è ancora inviato. Tieni aperta questa pagina.',
   'notice.notConnected': 'Non sei in linea. Riprova tra un momento.',
-  'notice.othersThing': 'Solo l’host può modificare ciò che hanno disegnato gli altri.',
   'standing.pausedForGuests': 'Il disegno è in pausa per gli ospiti',
   'standing.paused': 'L’host ha messo in pausa il disegno',
   'standing.viewOnly': 'Sola visione',
@@ -54,15 +54,12 @@ export const words = {
 
   'pen.only': 'Disegna solo la penna',
   'pen.onlyTitle': 'Disegna solo la penna: le dita spostano la vista',
-  'pen.told': 'Le dita spostano la vista. Disegna solo la penna.',
-  'pen.fingersToo': 'Disegna anche con le dita',
 
   'people.here': 'Chi è qui: {count}',
   'people.someone': 'Qualcuno',
   'people.you': 'tu',
   'people.away': 'assente',
   'people.list': 'Persone su questa lavagna',
-  'people.decide': 'Decidi per {name}',
   'invite': 'Invita',
   'more': 'Altro',
 }

@@ -1,6 +1,7 @@
 // Polski: słowa potrzebne od pierwszej chwili.
 export const words = {
   'app.title': '{title} – Tablica',
+  'board': 'Tablica',
   'board.picture': 'Rysunek na tablicy',
   'board.title': 'Tytuł tablicy',
   'board.loading': 'Wczytywanie tablicy',
@@ -19,7 +20,6 @@ export const words = {
   'link.unsent': 'do wysłania: {count}',
   'notice.unkept': 'Brak miejsca, aby zachować to, co nie zostało jeszcze wysłane. Nie zamykaj tej strony.',
   'notice.notConnected': 'Brak połączenia. Spróbuj ponownie za chwilę.',
-  'notice.othersThing': 'Tylko osoba prowadząca może zmieniać to, co narysowali inni.',
   'standing.pausedForGuests': 'Rysowanie jest wstrzymane dla gości',
   'standing.paused': 'Osoba prowadząca wstrzymała rysowanie',
   'standing.viewOnly': 'Tylko podgląd',
@@ -54,15 +54,12 @@ export const words = {
 
   'pen.only': 'Rysuje tylko pióro',
   'pen.onlyTitle': 'Rysuje tylko pióro: palce przesuwają widok',
-  'pen.told': 'Palce przesuwają widok. Rysuje tylko pióro.',
-  'pen.fingersToo': 'Rysuj też palcami',
 
   'people.here': 'Kto tu jest: {count}',
   'people.someone': 'Ktoś',
   'people.you': 'ty',
   'people.away': 'poza siecią',
   'people.list': 'Osoby na tej tablicy',
-  'people.decide': 'Zdecyduj o osobie {name}',
   'invite': 'Zaproś',
   'more': 'Więcej',
 }

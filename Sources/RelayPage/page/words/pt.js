@@ -1,6 +1,7 @@
 // Português: as palavras do primeiro momento.
 export const words = {
   'app.title': '{title} – Quadro branco',
+  'board': 'Quadro',
   'board.picture': 'O desenho do quadro',
   'board.title': 'Título do quadro',
   'board.loading': 'Carregando o quadro',
@@ -19,7 +20,6 @@ export const words = {
   'link.unsent': '{count} por enviar',
   'notice.unkept': 'Não há espaço para guardar o que ainda não foi enviado. Deixe esta página aberta.',
   'notice.notConnected': 'Você está sem conexão. Tente de novo daqui a pouco.',
-  'notice.othersThing': 'Só o anfitrião pode mudar o que outras pessoas desenharam.',
   'standing.pausedForGuests': 'O desenho está em pausa para os convidados',
   'standing.paused': 'O anfitrião pausou o desenho',
   'standing.viewOnly': 'Só ver',
@@ -54,15 +54,12 @@ export const words = {
 
   'pen.only': 'Só a caneta desenha',
   'pen.onlyTitle': 'Só a caneta desenha: os dedos movem a vista',
-  'pen.told': 'Os dedos movem a vista. Só a caneta desenha.',
-  'pen.fingersToo': 'Desenhar também com os dedos',
 
   'people.here': 'Quem está aqui: {count}',
   'people.someone': 'Alguém',
   'people.you': 'você',
   'people.away': 'ausente',
   'people.list': 'Pessoas neste quadro',
-  'people.decide': 'Decidir sobre {name}',
   'invite': 'Convidar',
   'more': 'Mais',
 }

@@ -1,6 +1,7 @@
 // Türkçe: ilk andan itibaren gereken sözcükler.
 export const words = {
   'app.title': '{title} – Beyaz tahta',
+  'board': 'Tahta',
   'board.picture': 'Tahtadaki çizim',
   'board.title': 'Tahtanın başlığı',
   'board.loading': 'Tahta yükleniyor',
@@ -19,7 +20,6 @@ export const words = {
   'link.unsent': '{count} gönderilmedi',
   'notice.unkept': 'Henüz gönderilmeyenleri saklayacak yer yok. Bu sayfayı açık tutun.',
   'notice.notConnected': 'Bağlı değilsiniz. Birazdan yeniden deneyin.',
-  'notice.othersThing': 'Başkalarının çizdiklerini yalnızca yönetici değiştirebilir.',
   'standing.pausedForGuests': 'Konuklar şu anda çizemez',
   'standing.paused': 'Yönetici çizimi duraklattı',
   'standing.viewOnly': 'Yalnızca izleme',
@@ -54,15 +54,12 @@ export const words = {
 
   'pen.only': 'Yalnızca kalem çizer',
   'pen.onlyTitle': 'Yalnızca kalem çizer: parmaklar görünümü kaydırır',
-  'pen.told': 'Parmaklar görünümü kaydırır. Yalnızca kalem çizer.',
-  'pen.fingersToo': 'Parmakla da çiz',
 
   'people.here': 'Kimler burada: {count}',
   'people.someone': 'Biri',
   'people.you': 'siz',
   'people.away': 'çevrimdışı',
   'people.list': 'Bu tahtadaki kişiler',
-  'people.decide': '{name} için karar ver',
   'invite': 'Davet et',
   'more': 'Diğer',
 }

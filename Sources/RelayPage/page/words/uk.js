@@ -1,6 +1,7 @@
 // Українська: слова, потрібні з першої миті.
 export const words = {
   'app.title': '{title} – Дошка',
+  'board': 'Дошка',
   'board.picture': 'Малюнок на дошці',
   'board.title': 'Назва дошки',
   'board.loading': 'Завантаження дошки',
@@ -19,7 +20,6 @@ export const words = {
   'link.unsent': 'не надіслано: {count}',
   'notice.unkept': 'Бракує місця, щоб зберегти ще не надіслане. Не закривайте цю сторінку.',
   'notice.notConnected': 'Немає з’єднання. Спробуйте ще раз за мить.',
-  'notice.othersThing': 'Лише ведуча особа може змінювати намальоване іншими.',
   'standing.pausedForGuests': 'Гості поки що не можуть малювати',
   'standing.paused': 'Малювання призупинено',
   'standing.viewOnly': 'Лише перегляд',
@@ -54,15 +54,12 @@ export const words = {
 
   'pen.only': 'Малює лише перо',
   'pen.onlyTitle': 'Малює лише перо: пальці рухають вигляд',
-  'pen.told': 'Пальці рухають вигляд. Малює лише перо.',
-  'pen.fingersToo': 'Малювати й пальцями',
 
   'people.here': 'Хто тут: {count}',
   'people.someone': 'Хтось',
   'people.you': 'ви',
   'people.away': 'не в мережі',
   'people.list': 'Люди на цій дошці',
-  'people.decide': 'Вирішити щодо особи {name}',
   'invite': 'Запросити',
   'more': 'Більше',
 }
