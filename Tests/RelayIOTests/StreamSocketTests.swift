@@ -2,6 +2,7 @@ import Dispatch
 import Testing
 
 @testable import RelayIO
+import RelaySystem
 
 /// Who waits for what the system tells.
 enum Driver: String, CaseIterable, Sendable { case dispatch, thread }

@@ -1,3 +1,5 @@
+import RelayIO
+
 /// One non-blocking TCP socket of a thread that has a `Poller`. It owns its descriptor until `close`.
 package struct PolledSocket: Sendable {
     package let descriptor: Int32

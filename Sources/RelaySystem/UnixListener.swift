@@ -1,4 +1,5 @@
 internal import Dispatch
+import RelayIO
 
 /// A Unix socket that answers one line with one line, one caller at a time.
 package final class UnixListener: @unchecked Sendable {
