@@ -1,3 +1,4 @@
+import RelayIO
 import RelaySystem
 import RelayWire
 
