@@ -76,7 +76,7 @@ package enum PrivateFile {
         while written < bytes.count {
             let count = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress! + written, bytes.count - written, off_t(written)) }
             if count < 0, errno == EINTR { continue }
-            guard count > 0, written + count < bytes.count || fsync(descriptor) == 0 else {
+            guard count > 0, written + count < bytes.count || FileDurability.sync(descriptor) == 0 else {
                 let code = errno
                 unlink(path)
                 throw Failure(path: path, code: code)

@@ -7,7 +7,8 @@ package enum SystemClock {
         #if canImport(Glibc)
             clock_gettime(CLOCK_BOOTTIME, &time)
         #else
-            clock_gettime(CLOCK_MONOTONIC, &time)
+            // CLOCK_MONOTONIC goes on, too, and is made of the wall clock, which is set. CLOCK_UPTIME_RAW stands still.
+            clock_gettime(CLOCK_MONOTONIC_RAW, &time)
         #endif
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
@@ -38,7 +39,8 @@ package enum SocketConstants {
         package static let datagram = Int32(SOCK_DGRAM.rawValue)
         /// Together with ignoring SIGPIPE: no signal from a peer that is gone.
         package static let sendFlags = Int32(MSG_NOSIGNAL)
-        package static let notSentLowWater: Int32? = 25  // TCP_NOTSENT_LOWAT, missing in the module
+        package static let notSentLowWater: Int32 = 25  // TCP_NOTSENT_LOWAT, missing in the module
+        package static let sendBufferBytes: Int32? = nil
         package static let tcp = Int32(IPPROTO_TCP)
         package static let ipv4 = Int32(IPPROTO_IP)
         package static let ipv6 = Int32(IPPROTO_IPV6)
@@ -49,7 +51,10 @@ package enum SocketConstants {
         package static let stream = SOCK_STREAM
         package static let datagram = SOCK_DGRAM
         package static let sendFlags: Int32 = 0
-        package static let notSentLowWater: Int32? = TCP_NOTSENT_LOWAT
+        package static let notSentLowWater: Int32 = TCP_NOTSENT_LOWAT
+        /// The low water says there when a socket is told writable, and not what it takes. This holds what is not acknowledged, too:
+        /// 128 KiB in each round trip.
+        package static let sendBufferBytes: Int32? = 128 * 1024
         package static let tcp = IPPROTO_TCP
         package static let ipv4 = IPPROTO_IP
         package static let ipv6 = IPPROTO_IPV6
@@ -58,21 +63,22 @@ package enum SocketConstants {
     #endif
 
     /// Makes a socket that never signals SIGPIPE, where that is an option of the socket.
-    package static func quiet(_ descriptor: Int32) {
+    ///
+    /// - Returns: 0, or why not: Darwin refuses it to one that was reset. A write to that would end the process.
+    @discardableResult
+    package static func quiet(_ descriptor: Int32) -> Int32 {
         #if canImport(Darwin)
             set(descriptor, SOL_SOCKET, SO_NOSIGPIPE, 1)
+        #else
+            0
         #endif
     }
 
-    package static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+    /// - Returns: 0, or why not.
+    @discardableResult
+    package static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) -> Int32 {
         var value = value
-        setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
-    }
-
-    /// Nothing waits to be sent together, and a reset raises no signal.
-    package static func tune(_ descriptor: Int32) {
-        quiet(descriptor)
-        set(descriptor, tcp, TCP_NODELAY, 1)
+        return setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0 ? 0 : errno
     }
 }
 

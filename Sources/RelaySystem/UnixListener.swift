@@ -66,6 +66,8 @@ package final class UnixListener: @unchecked Sendable {
 
     private static func serve(_ peer: Int32, _ answer: (String) -> String) {
         setPatience(peer, seconds: patienceSeconds)
+        // Whoever asked may have gone.
+        guard SocketConstants.quiet(peer) == 0 else { return systemClose(peer) }
         if let line = readAll(peer, untilLine: true, bytesMax: lineBytesMax) { writeAll(peer, answer(line) + "\n") }
         systemClose(peer)
     }
