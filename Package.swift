@@ -21,6 +21,13 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = [], swiftSetti
     .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
 }
 
+/// A privacy manifest. Its target imports all of Foundation, as each with a resource does: only Apple's platforms depend on it.
+func privacy(_ name: String) -> Target {
+    .target(name: name, resources: [.copy("PrivacyInfo.xcprivacy")], swiftSettings: strict)
+}
+
+func onlyApple(_ name: String) -> Target.Dependency { .target(name: name, condition: .when(platforms: [.macOS, .iOS])) }
+
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
     .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
 }
@@ -53,8 +60,10 @@ let package = Package(
         // What the compiler puts into the program: the whiteboard and its client, the demo's lesson, and the commit of a packaged build.
         .target(name: "CResources"),
         .target(name: "RelayPage", dependencies: ["CResources"], exclude: ["client", "page", "relay-client.js"], swiftSettings: strict),
-        module("RelayServer", ["RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayStorage", "RelaySystem", "RelayPage", "RelayPrimitives", "RelayRights", "RelayWire"]),
-        module("RelayClient", ["RelayClientCore", "RelayIO", "RelayPrimitives", "RelayRights", "RelayWire"]),
+        module("RelayServer", ["RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayStorage", "RelaySystem", "RelayPage", "RelayPrimitives", "RelayRights", "RelayWire", onlyApple("RelayServerPrivacy")]),
+        module("RelayClient", ["RelayClientCore", "RelayIO", "RelayPrimitives", "RelayRights", "RelayWire", onlyApple("RelayClientPrivacy")]),
+        privacy("RelayServerPrivacy"),
+        privacy("RelayClientPrivacy"),
         // The shape of a hosted realtime SDK, for apps that move.
         module("RelayRTM", ["RelayClient"]),
         // What the commands share: the parser, the help, the terminal, JSON, and coming in.
