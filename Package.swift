@@ -21,6 +21,13 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = [], swiftSetti
     .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
 }
 
+/// A privacy manifest. Its target imports all of Foundation, as each with a resource does: only Apple's platforms depend on it.
+func privacy(_ name: String) -> Target {
+    .target(name: name, resources: [.copy("PrivacyInfo.xcprivacy")], swiftSettings: strict)
+}
+
+func onlyApple(_ name: String) -> Target.Dependency { .target(name: name, condition: .when(platforms: [.macOS, .iOS])) }
+
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
     .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
 }
@@ -48,19 +55,23 @@ let package = Package(
         // epoll, which the module of Linux's C library leaves out: a header and no code.
         .systemLibrary(name: "CEpoll"),
         module("RelayIO", [.target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
+        // What an app that only connects has no use for: Apple wants reasons for some of it.
+        module("RelaySystem", ["RelayIO", .target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
         // What the compiler puts into the program: the whiteboard and its client, the demo's lesson, and the commit of a packaged build.
         .target(name: "CResources"),
         .target(name: "RelayPage", dependencies: ["CResources"], exclude: ["client", "package.json", "page", "relay-client.d.ts", "relay-client.js"], swiftSettings: strict),
-        module("RelayServer", ["RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayStorage", "RelayPage", "RelayPrimitives", "RelayRights", "RelayWire"]),
-        module("RelayClient", ["RelayClientCore", "RelayIO", "RelayPrimitives", "RelayRights", "RelayWire"]),
+        module("RelayServer", ["RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayStorage", "RelaySystem", "RelayPage", "RelayPrimitives", "RelayRights", "RelayWire", onlyApple("RelayServerPrivacy")]),
+        module("RelayClient", ["RelayClientCore", "RelayIO", "RelayPrimitives", "RelayRights", "RelayWire", onlyApple("RelayClientPrivacy")]),
+        privacy("RelayServerPrivacy"),
+        privacy("RelayClientPrivacy"),
         // The shape of a hosted realtime SDK, for apps that move.
         module("RelayRTM", ["RelayClient"]),
         // What the commands share: the parser, the help, the terminal, JSON, and coming in.
         module("RelayConsole", ["RelayRights", "BoardFormat", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire"],
             swiftSettings: unhurried),
         // The load that `bench` puts on a relay: it must be faster than the relay.
-        module("RelayLoad", ["BoardFormat", "RelayConsole", "RelayIO", "RelayPrimitives", "RelayWire"]),
-        module("RelayBench", ["BoardFormat", "RelayClient", "RelayConsole", "RelayIO", "RelayLoad", "RelayPrimitives", "RelayRights", "RelayWire"],
+        module("RelayLoad", ["BoardFormat", "RelayConsole", "RelayIO", "RelayPrimitives", "RelaySystem", "RelayWire"]),
+        module("RelayBench", ["BoardFormat", "RelayClient", "RelayConsole", "RelayIO", "RelayLoad", "RelayPrimitives", "RelayRights", "RelaySystem", "RelayWire"],
             swiftSettings: unhurried),
         module("RelayReplay", ["RelayRights", "BoardFormat", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"],
             swiftSettings: unhurried),
@@ -69,7 +80,7 @@ let package = Package(
             name: "boardrelay",
             dependencies: [
                 "CResources", "RelayRights", "RelayBench", "BoardFormat", "RelayClient", "RelayConsole", "RelayCore", "RelayGateway", "RelayIO",
-                "RelayJournal", "RelayStorage", "RelayReplay", "RelayServer", "RelayWire",
+                "RelayJournal", "RelayStorage", "RelayReplay", "RelayServer", "RelaySystem", "RelayWire",
             ],
             exclude: ["Demo/README.md", "Demo/lesson.ndjson"],
             swiftSettings: unhurried),
@@ -83,14 +94,15 @@ let package = Package(
         tests("RelayJournalTests", ["RelayPrimitives", "RelayJournal", "RelayStorage", "RelayTestKit"]),
         tests("RelayCoreTests", ["RelayPrimitives", "RelayRights", "RelayCore", "RelayJournal", "RelayStorage", "RelayTestKit", "RelayWire"]),
         tests("RelayClientCoreTests", ["RelayPrimitives", "RelayRights", "RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
-        tests("RelayIOTests", ["RelayIO"]),
-        tests("RelayServerTests", ["RelayPrimitives", "RelayRights", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayStorage", "RelayWire", "RelayCore"]),
+        tests("RelayIOTests", ["RelayIO", "RelaySystem"]),
+        tests("RelaySystemTests", ["RelayIO", "RelaySystem"]),
+        tests("RelayServerTests", ["RelayPrimitives", "RelayRights", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayStorage", "RelaySystem", "RelayWire", "RelayCore"]),
         tests("RelayRTMTests", ["RelayRTM", "RelayRights", "RelayClient", "RelayIO", "RelayServer", "RelayCore"]),
         tests("SimulationTests", ["RelayPrimitives", "RelayTestKit", "RelayCore", "RelayWire"]),
         tests("BoardrelayTests", [
             "RelayPrimitives",
             "boardrelay", "RelayRights", "RelayBench", "BoardFormat", "RelayClient", "RelayClientCore", "RelayConsole", "RelayCore", "RelayIO", "RelayLoad",
-            "RelayReplay", "RelayServer", "RelayWire",
+            "RelayReplay", "RelayServer", "RelaySystem", "RelayWire",
         ]),
         tests("DocsTests", ["boardrelay", "RelayConsole", "RelayRights", "RelayWire", "RelayCore", "RelayClient", "RelayIO", "RelayRTM", "RelayServer"]),
     ]

@@ -1,8 +1,8 @@
 import Foundation
 import RelayClient
 import RelayConsole
-import RelayIO
 import RelayLoad
+import RelaySystem
 import RelayWire
 
 /// What `bench` cannot know of the relay that it starts, which is this program itself.

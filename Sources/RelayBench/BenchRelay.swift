@@ -2,6 +2,7 @@ import Foundation
 import RelayClient
 import RelayConsole
 import RelayIO
+import RelaySystem
 
 /// A relay in a process of its own, with this program's own binary.
 final class BenchRelay {

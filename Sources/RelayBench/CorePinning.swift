@@ -1,5 +1,5 @@
 import Foundation
-import RelayIO
+import RelaySystem
 
 /// Keeps the relay and its load on a processor each, so that neither takes the other's, by the program `taskset`, which
 /// Linux has.

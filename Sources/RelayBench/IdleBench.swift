@@ -1,6 +1,7 @@
 import RelayConsole
 import RelayIO
 import RelayLoad
+import RelaySystem
 import RelayWire
 
 /// What a session costs that does nothing but be there: memory, and how fast they come.

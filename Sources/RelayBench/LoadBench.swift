@@ -2,6 +2,7 @@ import Foundation
 import RelayConsole
 import RelayIO
 import RelayLoad
+import RelaySystem
 import RelayWire
 
 /// Runs loads against a relay, some times each, and tells what they came to.

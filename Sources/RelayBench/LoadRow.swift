@@ -1,5 +1,6 @@
 import RelayConsole
 import RelayIO
+import RelaySystem
 import RelayLoad
 import RelayWire
 

@@ -1,7 +1,7 @@
 import Foundation
 import RelayClient
 import RelayConsole
-import RelayIO
+import RelaySystem
 import RelayWire
 
 /// What durable changes cost, and what they cost others.

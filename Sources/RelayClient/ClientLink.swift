@@ -12,15 +12,20 @@ final class ClientLink: @unchecked Sendable {
     private var readiness: Readiness?
     private var socket: StreamSocket?
     private var attempt: UInt64 = 0
+    /// Set when the attempt that connects now is none any more.
+    private var connectingIsCancelled: Mutex<Bool>?
     private var isBlocked = false
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
 
     init(address: RelayAddress, timeout: Duration) {
         self.address = address
-        timeoutMilliseconds = Int(timeout.components.seconds * 1000)
+        timeoutMilliseconds = Int(min(max(timeout / .milliseconds(1), 0), 86_400_000))
     }
 
-    deinit { buffer.deallocate() }
+    deinit {
+        connectingIsCancelled?.withLock { $0 = true }
+        buffer.deallocate()
+    }
 
     func attach(_ core: ClientCore) {
         self.core = core
@@ -55,10 +60,12 @@ final class ClientLink: @unchecked Sendable {
         self.attempt = attempt
         let address = address
         let timeout = timeoutMilliseconds
+        let isCancelled = Mutex(false)
+        connectingIsCancelled = isCancelled
         DispatchQueue.global().async { @Sendable [weak self] in
             let result: Result<Int32, SocketAddress.Failure>
             do throws(SocketAddress.Failure) {
-                result = .success(try Connector.connect(to: address, timeoutMilliseconds: timeout))
+                result = .success(try Connector.connect(to: address, timeoutMilliseconds: timeout) { isCancelled.withLock { $0 } })
             } catch {
                 result = .failure(error)
             }
@@ -145,6 +152,8 @@ final class ClientLink: @unchecked Sendable {
 
     private func close() {
         attempt = 0
+        connectingIsCancelled?.withLock { $0 = true }
+        connectingIsCancelled = nil
         socket?.close()
         socket = nil
         isBlocked = false

@@ -27,6 +27,9 @@ public struct ClientOptions: Sendable, Equatable {
     public var requestTimeout = Duration.seconds(15)
     /// What a call does while there is no link.
     public var offline = Offline.wait
+    /// Whether `connect` tries again until it reaches the relay, instead of throwing `connectFailed`: while iOS asks the user for the
+    /// local network, and for a relay that starts later. The pauses grow to 15 s; cancelling the task ends it.
+    public var waitsForConnectivity = false
     /// Messages, packets and requests that may wait to be sent, and their payloads in bytes.
     public var unsentCountMax = 10_000
     /// Bytes of payload that may wait to be sent; one more is `unsentFull`.

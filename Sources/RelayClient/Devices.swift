@@ -59,6 +59,7 @@ extension ClientOptions {
         settings.connectTimeout = connectTimeout
         settings.callTimeout = requestTimeout
         settings.waitsForLink = offline == .wait
+        settings.retriesFirstConnect = waitsForConnectivity
         settings.unsentCountMax = unsentCountMax
         settings.unsentBytesMax = unsentBytesMax
         settings.eventsCountMax = eventsCountMax

@@ -1,5 +1,5 @@
 /// Tells of one descriptor when it can be read or written, on the queue of its `Readiness`. Used there only.
-protocol DescriptorWatch: AnyObject {
+package protocol DescriptorWatch: AnyObject {
     /// Begins. `readable` is called when something came: bytes, the end, a failure. The callee reads until EAGAIN,
     /// the end, or a short read while `mayHaveEnded` is not set, or comes back by itself. `writable` is called once for each
     /// `awaitWritable`.

@@ -42,7 +42,7 @@ package enum PrivateFile {
     /// Whoever was told what stands in the file finds it there after a loss of power.
     private static func syncName(of path: String) throws(Failure) {
         do throws(FileFailure) {
-            try Folder.syncParent(of: path)
+            try FileDurability.syncParent(of: path)
         } catch {
             throw Failure(path: error.path, code: error.code)
         }
@@ -76,7 +76,7 @@ package enum PrivateFile {
         while written < bytes.count {
             let count = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress! + written, bytes.count - written, off_t(written)) }
             if count < 0, errno == EINTR { continue }
-            guard count > 0, written + count < bytes.count || fsync(descriptor) == 0 else {
+            guard count > 0, written + count < bytes.count || FileDurability.sync(descriptor) == 0 else {
                 let code = errno
                 unlink(path)
                 throw Failure(path: path, code: code)
@@ -88,7 +88,7 @@ package enum PrivateFile {
     private static func makeFolder(of path: String) throws(Failure) {
         guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
         do throws(FileFailure) {
-            try Folder.make(String(path[..<slash]))
+            try FileDurability.makeFolder(String(path[..<slash]))
         } catch {
             throw Failure(path: error.path, code: error.code)
         }

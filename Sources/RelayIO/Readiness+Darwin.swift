@@ -18,7 +18,7 @@ package final class Readiness: Sendable {
         self.turnEnded = turnEnded
     }
 
-    func watch(_ descriptor: Int32) -> any DescriptorWatch { SourceWatch(descriptor, queue: queue, turnEnded: turnEnded) }
+    package func watch(_ descriptor: Int32) -> any DescriptorWatch { SourceWatch(descriptor, queue: queue, turnEnded: turnEnded) }
 
     /// Runs it in a turn of its own, behind what waits now. From the queue.
     package func perform(_ body: @escaping @Sendable () -> Void) { enter(body) }
@@ -31,6 +31,6 @@ package final class Readiness: Sendable {
         }
     }
 
-    func endTurn() { turnEnded() }
+    package func endTurn() { turnEnded() }
 }
 #endif

@@ -77,7 +77,7 @@ package final class Readiness: @unchecked Sendable {
         }
     }
 
-    func watch(_ descriptor: Int32) -> any DescriptorWatch {
+    package func watch(_ descriptor: Int32) -> any DescriptorWatch {
         lastToken += 1
         return EpollWatch(descriptor, token: lastToken, self)
     }
@@ -195,10 +195,5 @@ private final class EpollWatch: DescriptorWatch {
         readiness.perform { @Sendable [handlers, tag] in handlers.released(tag) }
         handlers = .none
     }
-}
-
-/// Accepts a connection that never blocks and that child processes do not get, in one call (accept4(2)).
-func systemAccept(_ descriptor: Int32, _ address: UnsafeMutablePointer<sockaddr>?, _ length: UnsafeMutablePointer<socklen_t>?) -> Int32 {
-    accept4(descriptor, address, length, Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue))
 }
 #endif

@@ -8,8 +8,8 @@ package final class StreamSocket: @unchecked Sendable {
     private var isActive = false
     private var isClosed = false
     private let watch: any DescriptorWatch
-    /// Why the system does not watch it, which reading tells.
-    private var refusal: Int32 = 0
+    /// Why the system does not watch it, or a write could end the process: reading and writing tell it.
+    private var refusal: Int32
 
     /// What is called for a socket, with its tag. All sockets of an owner share one: an idle socket has no closures of its own.
     package final class Handlers: Sendable {
@@ -38,16 +38,18 @@ package final class StreamSocket: @unchecked Sendable {
     private static let notSentLowWaterBytes: Int32 = 16 * 1024
 
     /// Takes over a connected descriptor that never blocks. On the queue of `readiness`, which serves it.
-    package init(adopting descriptor: Int32, on readiness: Readiness) {
+    ///
+    /// - Parameter quiet: keeps its writes from raising a signal, and returns 0 or why that failed.
+    package init(adopting descriptor: Int32, on readiness: Readiness, quiet: (Int32) -> Int32 = SocketConstants.quiet) {
         dispatchPrecondition(condition: .onQueue(readiness.queue))
         self.descriptor = descriptor
         self.readiness = readiness
         watch = readiness.watch(descriptor)
-        SocketConstants.tune(descriptor)
+        refusal = quiet(descriptor)
+        SocketConstants.set(descriptor, SocketConstants.tcp, TCP_NODELAY, 1)
         // The rest stays with the writer, who may change it.
-        if let option = SocketConstants.notSentLowWater {
-            SocketConstants.set(descriptor, SocketConstants.tcp, option, Self.notSentLowWaterBytes)
-        }
+        SocketConstants.set(descriptor, SocketConstants.tcp, SocketConstants.notSentLowWater, Self.notSentLowWaterBytes)
+        if let bytes = SocketConstants.sendBufferBytes { SocketConstants.set(descriptor, SOL_SOCKET, SO_SNDBUF, bytes) }
     }
 
     /// Begins to serve the socket. On the queue.
@@ -56,7 +58,8 @@ package final class StreamSocket: @unchecked Sendable {
     package func activate(_ handlers: Handlers, tag: UInt64) {
         dispatchPrecondition(condition: .onQueue(readiness.queue))
         isActive = true
-        refusal = watch.activate(handlers, tag: tag)
+        let unwatched = watch.activate(handlers, tag: tag)
+        if refusal == 0 { refusal = unwatched }
         guard refusal != 0 else { return }
         readiness.perform { @Sendable [weak self] in
             if let self, !isClosed { handlers.readable(tag) }
@@ -74,7 +77,7 @@ package final class StreamSocket: @unchecked Sendable {
         return Self.read(descriptor, into: buffer)
     }
 
-    static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Reading {
+    package static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Reading {
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
             if count > 0 { return .bytes(count) }
@@ -87,7 +90,7 @@ package final class StreamSocket: @unchecked Sendable {
 
     /// Writes what the socket takes at once.
     package func write(_ vectors: UnsafeMutablePointer<iovec>, count: Int) -> Writing {
-        guard !isClosed else { return .failed(EPIPE) }
+        guard !isClosed, refusal == 0 else { return .failed(isClosed ? EPIPE : refusal) }
         var message = msghdr()
         message.msg_iov = vectors
         message.msg_iovlen = .init(count)

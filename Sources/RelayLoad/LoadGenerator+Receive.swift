@@ -1,5 +1,6 @@
 import RelayConsole
 import RelayIO
+import RelaySystem
 import RelayWire
 
 extension LoadGenerator {

@@ -1,4 +1,5 @@
 import RelayIO
+import RelaySystem
 import RelayWire
 
 /// What became of a reader that stopped reading for a while.

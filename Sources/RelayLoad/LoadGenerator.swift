@@ -1,5 +1,6 @@
 import RelayConsole
 import RelayIO
+import RelaySystem
 import RelayWire
 
 /// Plays a load to a relay, over the real protocol, and keeps account of what comes of it. One thread, which waits by

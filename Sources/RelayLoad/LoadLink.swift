@@ -1,4 +1,5 @@
 import RelayIO
+import RelaySystem
 import RelayWire
 
 /// One connection of a load generator.

@@ -1,5 +1,6 @@
 import Dispatch
 import RelayIO
+import RelaySystem
 
 /// Asks the relay that is measured what it has used, beside the thread that loads it. A relay of somebody else's is not asked.
 package final class RelayMeter: Sendable {

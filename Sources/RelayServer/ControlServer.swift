@@ -1,8 +1,9 @@
 import Foundation
 public import RelayCore
 import RelayGateway
-public import RelayIO
+import RelayIO
 internal import RelayRights
+public import RelaySystem
 public import RelayWire
 
 /// Answers the operator on a Unix socket that only this user can open.

@@ -4,6 +4,7 @@ internal import RelayPrimitives
 import RelayGateway
 import RelayIO
 import RelayStorage
+import RelaySystem
 import RelayWire
 
 /// The hub and its sockets, on one serial queue.

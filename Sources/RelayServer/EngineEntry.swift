@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import RelayCore
 import RelayIO
+import RelaySystem
 
 /// A function of the engine that its queue calls often: `assumeIsolated` does the same, and allocates its closure twice at each call.
 struct EngineEntry<Argument>: Sendable {

@@ -4,6 +4,7 @@ public import RelayIO
 import RelayJournal
 public import RelayRights
 import RelayStorage
+import RelaySystem
 import RelayWire
 
 /// A relay in this process: for the daemon, for apps that host a board, for integration tests.

@@ -19,22 +19,26 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
+import calls
 import standin
 from manifest import Failure, Module, Package, run
 from standin import HERE, OVERLAYS, WORK, Platform
 
 ERRORS_SHOWN = 20
+# What the client's modules need, though the package, in which the server is, says more.
+CLIENT_FLOORS = {"macos": "13.0", "ios": "16.0"}
 
 
 class Check:
     """One platform's modules."""
 
-    def __init__(self, package: Package, platform: Platform, deadline: float):
+    def __init__(self, package: Package, platform: Platform, deadline: float, modules: list[Module] | None = None):
         self.package, self.platform, self.deadline = package, platform, deadline
         # Tests are for a Mac, where `swift test` runs them.
-        self.modules = [module for module in package.ordered(platform.name) if platform.name == "macos" or not module.is_test]
+        self.modules = modules or [
+            module for module in package.ordered(platform.name) if platform.name == "macos" or not module.is_test]
         # Not within the SDK: what lies there is no module of this package.
-        self.out = WORK / "modules" / platform.name
+        self.out = WORK / "modules" / f"{platform.name}{platform.floor}"
         self.overlays = self.out / "overlays"
         self.unwritten: set[str] = set()
 
@@ -133,6 +137,8 @@ def check_all(names: list[str], start: float, deadline: float) -> int:
     platforms = [Platform(name, floor) for name, floor in package.floors.items()]
     standin.prepare(platforms, deadline)
     checks = [Check(package, platform, deadline) for platform in platforms]
+    checks += [
+        Check(package, Platform(name, floor), deadline, calls.client_modules(package, name)) for name, floor in CLIENT_FLOORS.items()]
     red = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for step in (Check.write_overlays, Check.write_interfaces):
@@ -144,6 +150,11 @@ def check_all(names: list[str], start: float, deadline: float) -> int:
             if problem := future.result():
                 red += 1
                 print(f"== {check.platform.name} {check.platform.floor}: {module.name}\n{problem}", file=sys.stderr)
+        # Once: what the client calls is the same on both platforms.
+        ios = next(check for check in checks if check.platform.name == "ios")
+        for problem in [] if names or red else calls.problems(ios, pool):
+            red += 1
+            print(f"== ios: {problem}", file=sys.stderr)
     for check in checks:
         files = [len(module.sources) for other, module, _ in found if other is check]
         if not files and not names:

@@ -1,6 +1,7 @@
 import Foundation
 import RelayClient
 import RelayServer
+import RelaySystem
 import Testing
 
 @testable import boardrelay

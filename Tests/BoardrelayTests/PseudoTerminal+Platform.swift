@@ -1,5 +1,5 @@
 import Foundation
-import RelayIO
+import RelaySystem
 
 /// A terminal whose other end is this test: what a program writes, what it looks like, and keys that are pressed.
 final class PseudoTerminal: Sendable {

@@ -1,11 +1,11 @@
 import Foundation
 import RelayClient
-import RelayIO
 import RelayServer
 import Testing
 
 @testable import boardrelay
 @testable import RelayConsole
+import RelaySystem
 
 /// What programs and people meet who read a channel.
 @Suite("history and sub as others read them", .timeLimit(.minutes(10)))

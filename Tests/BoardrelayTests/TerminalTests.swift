@@ -4,6 +4,7 @@ import Testing
 
 @testable import boardrelay
 @testable import RelayConsole
+import RelaySystem
 
 /// `serve` before a class: a terminal of 80 × 24 on the wall.
 @Suite("serve on a terminal", .timeLimit(.minutes(10)))

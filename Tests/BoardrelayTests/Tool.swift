@@ -1,5 +1,6 @@
 import Foundation
 import RelayIO
+import RelaySystem
 
 /// Runs the built `boardrelay` as a user does.
 struct Tool {

@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What a user of the products can see: the products and what they re-export.
-MODULES = ["RelayServer", "RelayClient", "RelayRTM", "RelayClientCore", "RelayRights", "RelayCore", "RelayIO", "RelayWire"]
+MODULES = ["RelayServer", "RelayClient", "RelayRTM", "RelayClientCore", "RelayRights", "RelayCore", "RelayIO", "RelaySystem", "RelayWire"]
 OF_PROTOCOLS = {
     "description", "rawValue", "init(rawValue:)", "hash(into:)", "==(_:_:)", "<(_:_:)", "makeAsyncIterator()", "next()",
     "init(from:)", "encode(to:)", "+(_:_:)", "-(_:_:)",

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import RelayIO
+import RelaySystem
 
 @Suite struct ReadinessTests {
     @Test("a timer fires once for each arming, and not when it was disarmed; the turn ends behind it", arguments: Driver.allCases)

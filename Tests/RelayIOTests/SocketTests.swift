@@ -1,5 +1,6 @@
 import Dispatch
 import RelayIO
+import RelaySystem
 import Testing
 
 @Suite struct SocketTests {

@@ -2,6 +2,7 @@ import Dispatch
 import Testing
 
 @testable import RelayIO
+import RelaySystem
 
 /// Who waits for what the system tells.
 enum Driver: String, CaseIterable, Sendable { case dispatch, thread }
@@ -39,9 +40,9 @@ private final class Bench: @unchecked Sendable {
         return all
     }
 
-    func add(_ descriptor: Int32) {
+    func add(_ descriptor: Int32, quiet: (Int32) -> Int32 = SocketConstants.quiet) {
         keepFromBlocking(descriptor)
-        let socket = StreamSocket(adopting: descriptor, on: readiness)
+        let socket = StreamSocket(adopting: descriptor, on: readiness, quiet: quiet)
         let number = sockets.count
         sockets.append(socket)
         let handlers = StreamSocket.Handlers(
@@ -99,6 +100,22 @@ private final class Bench: @unchecked Sendable {
         #expect(bench.run { bench.read(0) } == .end)
         bench.run { bench.sockets[0].close() }
         #expect(await bench.next() == .released(0))
+    }
+
+    @Test("a socket whose writes could raise a signal is told readable, tells the reason and writes nothing")
+    func notQuiet() async throws {
+        let bench = try Bench(.dispatch)
+        var pair: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, SocketConstants.stream, 0, &pair) == 0)
+        bench.run { bench.add(pair[0]) { _ in EINVAL } }
+        #expect(await bench.next() == .readable(0))
+        #expect(bench.run { bench.read(0) } == .failed(EINVAL))
+        #expect(bench.run { bench.fill(0) } == 0)
+        bench.run { bench.sockets[0].close() }
+        #expect(await bench.next() == .released(0))
+        var byte: UInt8 = 0
+        #expect(recv(pair[1], &byte, 1, 0) == 0)
+        systemClose(pair[1])
     }
 
     @Test("a peer's reset is told as a failure", arguments: Driver.allCases)

@@ -1,9 +1,9 @@
 import RelayCore
-import RelayIO
 import RelayWire
 import Testing
 
 @testable import RelayServer
+import RelaySystem
 
 @Suite("what the control socket answers")
 struct ControlAnswerTests {

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import RelayCore
 import RelayIO
+import RelaySystem
 @testable import RelayServer
 import RelayWire
 import Testing

@@ -1,8 +1,9 @@
 import Foundation
 import RelayCore
-import RelayIO
 import RelayRights
 import RelayServer
+import RelayIO
+import RelaySystem
 import RelayWire
 import Testing
 

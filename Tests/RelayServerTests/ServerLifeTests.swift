@@ -2,6 +2,7 @@ import Foundation
 import RelayCore
 import RelayIO
 import RelayServer
+import RelaySystem
 import RelayWire
 import Testing
 

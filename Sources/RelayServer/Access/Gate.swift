@@ -2,6 +2,7 @@ internal import Dispatch
 internal import RelayCore
 import RelayIO
 internal import RelayRights
+import RelaySystem
 import RelayWire
 
 /// Who may come in: the keys of a relay, and the rules that the hub goes by.

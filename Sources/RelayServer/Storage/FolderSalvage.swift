@@ -2,6 +2,7 @@ import Foundation
 internal import RelayCore
 import RelayIO
 import RelayJournal
+import RelaySystem
 
 /// A data folder that is looked at, or saved, while no relay has it. Nothing in it is changed.
 package final class FolderSalvage {

@@ -1,5 +1,6 @@
 import RelayIO
 import RelayJournal
+import RelaySystem
 
 /// A journal's files in a folder of the file system, which it keeps other processes out of.
 final class FolderStorage: JournalStorage {

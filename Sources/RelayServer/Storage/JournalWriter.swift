@@ -3,6 +3,7 @@ internal import RelayCore
 import RelayIO
 import RelayJournal
 import RelayStorage
+import RelaySystem
 
 /// The journal and the boards' files on a queue of their own, so that no disk ever makes the relay wait.
 ///

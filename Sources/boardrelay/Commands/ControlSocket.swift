@@ -3,6 +3,7 @@ import RelayConsole
 import RelayGateway
 import RelayIO
 import RelayServer
+import RelaySystem
 
 /// Where a relay answers its operator: in its data folder, and where its port tells it from others.
 enum ControlSocket {

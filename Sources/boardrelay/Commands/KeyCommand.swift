@@ -3,6 +3,7 @@ import RelayClient
 import RelayConsole
 import RelayIO
 import RelayServer
+import RelaySystem
 import RelayWire
 
 extension Command {

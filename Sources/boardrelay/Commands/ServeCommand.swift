@@ -4,6 +4,7 @@ import RelayCore
 import RelayIO
 import RelayRights
 import RelayServer
+import RelaySystem
 import RelayWire
 
 extension Command {

@@ -3,6 +3,7 @@ import RelayConsole
 import RelayCore
 import RelayIO
 import RelayServer
+import RelaySystem
 import RelayWire
 
 extension Command {

@@ -2,6 +2,7 @@ import RelayConsole
 import RelayCore
 import RelayIO
 import RelayServer
+import RelaySystem
 
 extension Command {
     static let demo = Command(

@@ -1,3 +1,5 @@
+import RelayIO
+
 /// What has started this process as a service and waits to be told how it is: systemd, with `Type=notify` (sd_notify(3)).
 package struct ServiceManager: Sendable {
     private let name: String

@@ -1,5 +1,6 @@
 import Foundation
 import RelayIO
+import RelaySystem
 import Testing
 
 /// Whom a command asks when it asks a relay of this machine.

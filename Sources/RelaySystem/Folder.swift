@@ -1,3 +1,5 @@
+import RelayIO
+
 /// A folder of one process, and the plain files in it.
 ///
 /// Names are looked up in the folder that was opened, wherever it is moved to, and never followed when they are links.
@@ -14,7 +16,7 @@ package final class Folder {
     ///
     /// - Throws: `FileFailure`, also when it belongs to another user, or no file can be made in it.
     package init(path: String) throws(FileFailure) {
-        try Self.make(path)
+        try FileDurability.makeFolder(path)
         let descriptor = try Self.opened(path)
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
@@ -65,36 +67,10 @@ package final class Folder {
 
     private var isClosed = false
 
-    /// Makes a folder for this user alone, and those on the way to it, durably: what is synced in it later would be lost
-    /// with it.
-    package static func make(_ path: String) throws(FileFailure) {
-        if mkdir(path, 0o700) == 0 { return try syncParent(of: path) }
-        if errno == EEXIST { return }
-        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else { throw FileFailure("make", path, errno) }
-        try make(String(path[..<slash]))
-        if mkdir(path, 0o700) == 0 { return try syncParent(of: path) }
-        guard errno == EEXIST else { throw FileFailure("make", path, errno) }
-    }
-
     /// Gives a folder another name, durably; what has it already must be an empty folder.
     package static func move(_ path: String, to newPath: String) throws(FileFailure) {
         guard renameat(AT_FDCWD, path, AT_FDCWD, newPath) == 0 else { throw FileFailure("make", newPath, errno) }
-        try syncParent(of: newPath)
-    }
-
-    /// Makes the name of a file or folder durable, and that something was renamed to it.
-    static func syncParent(of path: String) throws(FileFailure) {
-        // Not `path/..`: a file has no parent of that name.
-        let name = path.reversed().drop { $0 == "/" }.drop { $0 != "/" }
-        let parent = name.isEmpty ? "." : String(name.reversed())
-        let descriptor = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if descriptor < 0 {
-            // One that may be written but not read cannot be synced.
-            if errno == EACCES { return }
-            throw FileFailure("sync", parent, errno)
-        }
-        defer { systemClose(descriptor) }
-        guard FileDurability.sync(folder: descriptor) == 0 else { throw FileFailure("sync", parent, errno) }
+        try FileDurability.syncParent(of: newPath)
     }
 
     // MARK: - One process at a time
@@ -290,22 +266,4 @@ package final class Folder {
     private func failure(_ operation: String, _ name: String, _ code: Int32 = errno) -> FileFailure {
         FileFailure(operation, "\(path)/\(name)", code)
     }
-}
-
-/// What did not work, on which file, and why.
-package struct FileFailure: Error, Equatable, Sendable, CustomStringConvertible {
-    package var operation: String
-    package var path: String
-    /// The system's `errno`.
-    package var code: Int32
-    package var text: String
-
-    init(_ operation: String, _ path: String, _ code: Int32, _ text: String? = nil) {
-        self.operation = operation
-        self.path = path
-        self.code = code
-        self.text = text ?? SystemError.text(code)
-    }
-
-    package var description: String { "cannot \(operation) \(path): \(text)" }
 }

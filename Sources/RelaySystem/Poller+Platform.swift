@@ -3,6 +3,8 @@
 //
 // Both kinds are level-triggered: a reader that does not read to the end is told again. Not thread-safe.
 
+import RelayIO
+
 #if os(Linux)
 internal import CEpoll
 

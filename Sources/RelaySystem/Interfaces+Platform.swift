@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import RelayIO
 
 /// The addresses under which others can reach this machine.
 package enum Interfaces {

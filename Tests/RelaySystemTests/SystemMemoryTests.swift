@@ -1,4 +1,4 @@
-@testable import RelayIO
+@testable import RelaySystem
 import Testing
 
 /// How much memory this process may take.

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Foundation
+import RelayIO
 
 #if os(Linux)
     internal import CEpoll

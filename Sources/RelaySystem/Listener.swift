@@ -1,4 +1,5 @@
 internal import Dispatch
+import RelayIO
 
 /// Accepts TCP connections on one address and hands over their descriptors.
 package final class Listener: @unchecked Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 @testable import RelayIO
+@testable import RelaySystem
 import Testing
 
 #if canImport(Glibc)

@@ -2,6 +2,7 @@ import Dispatch
 import Testing
 
 @testable import RelayIO
+@testable import RelaySystem
 
 @Suite("a poller, of which one thread waits")
 struct PollerTests {

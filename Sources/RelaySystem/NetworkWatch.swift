@@ -1,4 +1,5 @@
 package import Dispatch
+import RelayIO
 
 /// Looks every few seconds whether this machine's addresses are others than before: no platform's way of being told is every
 /// platform's.

@@ -1,5 +1,6 @@
 import Foundation
 import RelayIO
+import RelaySystem
 import Testing
 
 @Suite struct ChildProcessTests {

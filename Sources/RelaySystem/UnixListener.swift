@@ -1,4 +1,5 @@
 internal import Dispatch
+import RelayIO
 
 /// A Unix socket that answers one line with one line, one caller at a time.
 package final class UnixListener: @unchecked Sendable {
@@ -65,6 +66,8 @@ package final class UnixListener: @unchecked Sendable {
 
     private static func serve(_ peer: Int32, _ answer: (String) -> String) {
         setPatience(peer, seconds: patienceSeconds)
+        // Whoever asked may have gone.
+        guard SocketConstants.quiet(peer) == 0 else { return systemClose(peer) }
         if let line = readAll(peer, untilLine: true, bytesMax: lineBytesMax) { writeAll(peer, answer(line) + "\n") }
         systemClose(peer)
     }

@@ -1,3 +1,5 @@
+import RelayIO
+
 /// One non-blocking TCP socket of a thread that has a `Poller`. It owns its descriptor until `close`.
 package struct PolledSocket: Sendable {
     package let descriptor: Int32
@@ -14,7 +16,8 @@ package struct PolledSocket: Sendable {
         descriptor = socket(target.family, SocketConstants.stream, 0)
         guard descriptor >= 0 else { throw SocketAddress.Failure("a socket for \(target)", code: errno) }
         keepFromBlocking(descriptor)
-        SocketConstants.tune(descriptor)
+        SocketConstants.quiet(descriptor)
+        SocketConstants.set(descriptor, SocketConstants.tcp, TCP_NODELAY, 1)
         if let receiveBufferBytes { SocketConstants.set(descriptor, SOL_SOCKET, SO_RCVBUF, receiveBufferBytes) }
         if let source {
             if let option = SocketConstants.bindWithoutPort { SocketConstants.set(descriptor, SocketConstants.ipv4, option, 1) }

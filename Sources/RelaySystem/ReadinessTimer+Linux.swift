@@ -1,6 +1,7 @@
 #if os(Linux)
     internal import CEpoll
     internal import Dispatch
+    import RelayIO
 
     /// A timer that is told among the descriptors of a `Readiness`, armed for one moment at a time: a timerfd_create(2) descriptor.
     package final class ReadinessTimer: @unchecked Sendable {

@@ -1,5 +1,6 @@
 #if canImport(Darwin)
     internal import Dispatch
+    import RelayIO
 
     /// A timer that is told as the descriptors of a `Readiness` are, armed for one moment at a time: a Dispatch timer.
     package final class ReadinessTimer: Sendable {
