@@ -42,60 +42,6 @@ public enum RelayEvent: Equatable, Sendable {
     case link(LinkState)
 }
 
-/// What a message or packet carries; text is well-formed UTF-8.
-public enum Payload: Equatable, Sendable {
-    /// Text, well-formed UTF-8 on the wire.
-    case text(String)
-    /// Bytes as they are.
-    case bytes([UInt8])
-
-    /// Size in bytes, as limits count it.
-    public var byteCount: Int {
-        switch self {
-        case .text(let text): text.utf8.count
-        case .bytes(let bytes): bytes.count
-        }
-    }
-
-    /// The text; `nil` of bytes, which may be text all the same.
-    public var text: String? {
-        switch self {
-        case .text(let text): text
-        case .bytes: nil
-        }
-    }
-
-    /// The bytes; of a text its UTF-8.
-    public var bytes: [UInt8] {
-        switch self {
-        case .text(let text): Array(text.utf8)
-        case .bytes(let bytes): bytes
-        }
-    }
-
-    var flags: FrameFlags {
-        switch self {
-        case .text: .text
-        case .bytes: []
-        }
-    }
-
-    /// - Throws: `badText`, when the relay calls something text that is not.
-    init(flags: FrameFlags, bytes: UnsafeRawBufferPointer) throws(WireError) {
-        if flags.contains(.text) {
-            self = .text(try checkedText(bytes))
-        } else {
-            self = .bytes(Array(bytes))
-        }
-    }
-}
-
-/// - Throws: `badText`.
-func checkedText(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> String {
-    guard isValidUTF8(bytes) else { throw WireError(.badText, "text that is not well-formed UTF-8") }
-    return String(decoding: bytes, as: UTF8.self)
-}
-
 /// A message of a message channel.
 public struct Message: Equatable, Sendable {
     /// Name of the message channel.

@@ -170,16 +170,26 @@ open class JSONEncoder {
         public static let sortedKeys = Self(rawValue: 2)
         public static let withoutEscapingSlashes = Self(rawValue: 8)
     }
+    public enum DateEncodingStrategy: Sendable { case secondsSince1970 }
     public init() {}
     open var outputFormatting: OutputFormatting {
         get { [] }
+        set {}
+    }
+    open var dateEncodingStrategy: DateEncodingStrategy {
+        get { .secondsSince1970 }
         set {}
     }
     open func encode(_ value: some Encodable) throws -> Data { Data() }
 }
 
 open class JSONDecoder {
+    public enum DateDecodingStrategy: Sendable { case secondsSince1970 }
     public init() {}
+    open var dateDecodingStrategy: DateDecodingStrategy {
+        get { .secondsSince1970 }
+        set {}
+    }
     open func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value { fatalError() }
 }
 
