@@ -58,4 +58,9 @@ public struct Unsent: Sendable, Equatable {
     public var bytes: Int
     /// Retained messages that were accepted and are not told durable; the client holds them to send them again after a break.
     public var unstored: Int
+
+    /// As a test or a preview makes one.
+    public init(messages: Int = 0, packets: Int = 0, bytes: Int = 0, unstored: Int = 0) {
+        (self.messages, self.packets, self.bytes, self.unstored) = (messages, packets, bytes, unstored)
+    }
 }

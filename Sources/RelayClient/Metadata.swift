@@ -16,6 +16,9 @@ public struct Metadata: Sendable {
         public var items: [MetadataItem]
         /// Counts the changes of the set; 0 of one that was never written.
         public var majorRevision: UInt64
+
+        /// As a test or a preview makes one.
+        public init(items: [MetadataItem], majorRevision: UInt64) { (self.items, self.majorRevision) = (items, majorRevision) }
     }
 
     // MARK: - Changes
@@ -139,16 +142,6 @@ public struct Metadata: Sendable {
         }
         return user
     }
-}
-
-/// Whose metadata.
-public enum MetadataReference: Sendable, Equatable {
-    /// A message channel's.
-    case message(String)
-    /// A stream channel's.
-    case stream(String)
-    /// A user's.
-    case user(String)
 }
 
 extension RelayClient {

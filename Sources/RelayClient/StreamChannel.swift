@@ -26,6 +26,9 @@ public struct StreamChannel: Sendable {
         public var users: [String]
         /// Users that the relay did not add or remove, each with the reason.
         public var failed: [TopicFailure]
+
+        /// As a test or a preview makes one.
+        public init(all: Bool, users: [String], failed: [TopicFailure] = []) { (self.all, self.users, self.failed) = (all, users, failed) }
     }
 
     private func topic(_ topic: String) throws(RelayError) -> TopicID { TopicID(channel: name, topic: try checkedName(topic)) }
@@ -113,6 +116,9 @@ public struct Presence: Sendable {
         public var total: Int
         /// Give it as `after` to read on; `nil` at the end.
         public var next: String?
+
+        /// As a test or a preview makes one.
+        public init(members: [Member], total: Int, next: String? = nil) { (self.members, self.total, self.next) = (members, total, next) }
     }
 
     private func id() throws(RelayError) -> ChannelID {

@@ -248,6 +248,9 @@ public struct TopicFailure: Equatable, Sendable {
     public var user: String
     /// Why.
     public var code: ErrorCode
+
+    /// As a test or a preview makes one.
+    public init(user: String, code: ErrorCode) { (self.user, self.code) = (user, code) }
 }
 
 /// Names what waits for an answer; whoever asks draws it.

@@ -8,6 +8,9 @@ public struct JoinCodeOffer: Hashable, Sendable {
     public var code: String
     /// How long newcomers can use it, from now on, if nothing ends it before.
     public var validFor: Duration
+
+    /// As a test or a preview makes one.
+    public init(code: String, validFor: Duration) { (self.code, self.validFor) = (code, validFor) }
 }
 
 /// What a join code stood for. [AC20]
@@ -16,6 +19,9 @@ public struct JoinInvitation: Hashable, Sendable, CustomReflectable {
     public var key: String
     /// The channel that the code leads to.
     public var channel: String
+
+    /// As a test or a preview makes one.
+    public init(key: String, channel: String) { (self.key, self.channel) = (key, channel) }
 
     /// The channel, and nothing of the key.
     public var customMirror: Mirror { Mirror(self, children: ["channel": channel]) }

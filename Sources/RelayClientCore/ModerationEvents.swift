@@ -8,6 +8,9 @@ public struct AccessChange: Equatable, Sendable {
     public var access: Access
     /// Id of the moderator.
     public var by: String
+
+    /// As a test or a preview makes one.
+    public init(access: Access, by: String) { (self.access, self.by) = (access, by) }
 }
 
 /// Moderators have set a mode of a channel, or have taken it back. [AC11]
@@ -23,6 +26,11 @@ public struct ChannelModeChange: Equatable, Sendable {
     public var isOn: Bool
     /// Id of the moderator; `nil` when that was before this client came, or came back.
     public var by: String?
+
+    /// As a test or a preview makes one.
+    public init(channel: ChannelID, mode: ChannelMode, isOn: Bool, by: String? = nil) {
+        (self.channel, self.mode, self.isOn, self.by) = (channel, mode, isOn, by)
+    }
 }
 
 extension ClientMachine {

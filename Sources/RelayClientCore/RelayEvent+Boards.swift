@@ -12,6 +12,11 @@ public struct BoardBatch: Equatable, Sendable {
     public var messages: [Message]
     /// How much of what is kept has come, by offsets: 0…1. `caughtUp` tells the end.
     public var progress: Double
+
+    /// As a test or a preview makes one.
+    public init(channel: String, messages: [Message], progress: Double = 1) {
+        (self.channel, self.messages, self.progress) = (channel, messages, progress)
+    }
 }
 
 /// All records of a board were removed. [BL6]
@@ -23,7 +28,11 @@ public struct BoardCleared: Equatable, Sendable {
     /// Id of the user who cleared it.
     public var user: String
     /// The relay's wall clock, in milliseconds since 1970.
-    public var wallMilliseconds: UInt64
+    package var wallMilliseconds: UInt64
+
+    package init(channel: String, offset: UInt64, user: String, wallMilliseconds: UInt64) {
+        (self.channel, self.offset, self.user, self.wallMilliseconds) = (channel, offset, user, wallMilliseconds)
+    }
 }
 
 /// What `clear` or `undoClear` did, durably. [BL6]
@@ -32,4 +41,7 @@ public struct BoardClearing: Equatable, Sendable {
     public var offset: UInt64
     /// Records that the `clear` took away, however many come back.
     public var records: UInt64
+
+    /// As a test or a preview makes one.
+    public init(offset: UInt64, records: UInt64) { (self.offset, self.records) = (offset, records) }
 }

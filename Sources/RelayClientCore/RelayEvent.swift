@@ -53,7 +53,7 @@ public struct Message: Equatable, Sendable {
     /// The numbering that `offset` belongs to.
     public var epoch: Epoch?
     /// The relay's wall clock at acceptance, in milliseconds since 1970: to be shown, never to order by.
-    public var wallMilliseconds: UInt64
+    package var wallMilliseconds: UInt64
     /// The sender's own word for what this is, at most 32 bytes.
     public var customType: String?
     /// What it is the record of; of one `part`, what it has in common with the others. `nil` of any other message.
@@ -64,6 +64,15 @@ public struct Message: Equatable, Sendable {
     public var payload: Payload
     /// Of a page of the history: that this is one part of a drawing, with the same sender and key as the others. `nil`: it is whole.
     public var part: MessagePart? = nil
+
+    package init(
+        channel: String, sender: String, offset: UInt64, epoch: Epoch? = nil, wallMilliseconds: UInt64, customType: String? = nil,
+        key: String? = nil, isRetained: Bool = false, payload: Payload, part: MessagePart? = nil
+    ) {
+        (self.channel, self.sender, self.offset, self.epoch) = (channel, sender, offset, epoch)
+        (self.wallMilliseconds, self.customType, self.key, self.isRetained) = (wallMilliseconds, customType, key, isRetained)
+        (self.payload, self.part) = (payload, part)
+    }
 
     /// The record of `key` was removed, or there was none: retained, with an empty payload.
     public var isRemoval: Bool { isRetained && payload.byteCount == 0 }
@@ -77,6 +86,9 @@ public struct MessagePart: Equatable, Sendable {
     public var of: UInt16
     /// The whole is text, if it is well-formed.
     public var isText: Bool
+
+    /// As a test or a preview makes one.
+    public init(number: UInt16, of: UInt16, isText: Bool) { (self.number, self.of, self.isText) = (number, of, isText) }
 }
 
 /// A packet of a stream channel's topic.
@@ -99,6 +111,15 @@ public struct Packet: Equatable, Sendable {
     public var senderTime: UInt32?
     /// What the publisher sent, byte for byte.
     public var payload: Payload
+
+    /// As a test or a preview makes one.
+    public init(
+        channel: String, topic: String, publisher: String, device: String = "", flow: UInt32 = 1, sequence: UInt32 = 1,
+        slot: UInt32? = nil, senderTime: UInt32? = nil, payload: Payload
+    ) {
+        (self.channel, self.topic, self.publisher, self.device, self.flow) = (channel, topic, publisher, device, flow)
+        (self.sequence, self.slot, self.senderTime, self.payload) = (sequence, slot, senderTime, payload)
+    }
 }
 
 /// A message to one user.
@@ -106,9 +127,13 @@ public struct DirectMessage: Equatable, Sendable {
     /// Id of the user who sent it.
     public var sender: String
     /// The relay's wall clock at acceptance, in milliseconds since 1970.
-    public var wallMilliseconds: UInt64
+    package var wallMilliseconds: UInt64
     /// The sender's own word for what this is, at most 32 bytes.
     public var customType: String?
     /// What the sender sent, byte for byte.
     public var payload: Payload
+
+    package init(sender: String, wallMilliseconds: UInt64, customType: String? = nil, payload: Payload) {
+        (self.sender, self.wallMilliseconds, self.customType, self.payload) = (sender, wallMilliseconds, customType, payload)
+    }
 }
