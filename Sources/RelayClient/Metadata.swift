@@ -67,6 +67,8 @@ public struct Metadata: Sendable {
     }
 
     /// Removes every item. The major revision goes on counting.
+    ///
+    /// - Throws: as `set`.
     @discardableResult
     public func removeAll(majorRevision: UInt64? = nil, lock: String? = nil) async throws(RelayError) -> UInt64 {
         try await change(.removeMetadata(owner, nil, majorRevision: majorRevision, lock: try name(lock)))

@@ -1,4 +1,4 @@
-/// A code with which one more device becomes one of this user's, once. [AC17]
+/// A code with which one more device becomes one of this user's, once.
 public struct DeviceOffer: Equatable, Sendable {
     /// 10 digits and capital letters, none of them I, L, O or U. Small letters, spaces and hyphens are taken as well.
     public var code: String

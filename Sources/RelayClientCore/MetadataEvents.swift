@@ -170,9 +170,8 @@ extension ClientMachine {
             emit(
                 .metadata(
                     MetadataChange(
-                        owner: MetadataReference(owner), majorRevision: head.majorRevision, isSnapshot: pages.isSnapshot, written: pages.written,
-                        removed: pages.removed,
-                        items: picture.items)))
+                        owner: MetadataReference(owner), majorRevision: head.majorRevision, isSnapshot: pages.isSnapshot,
+                        written: pages.written, removed: pages.removed, items: picture.items)))
         }
         known.metadata[owner] = picture
     }

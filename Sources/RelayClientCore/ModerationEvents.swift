@@ -2,7 +2,7 @@ public import RelayRights
 import RelayPrimitives
 import RelayWire
 
-/// A moderator has changed what this client may, at once and over reconnects. [AC10]
+/// A moderator has changed what this client may, at once and over reconnects.
 public struct AccessChange: Equatable, Sendable {
     /// What it may from here on.
     public var access: Access
@@ -13,7 +13,7 @@ public struct AccessChange: Equatable, Sendable {
     public init(access: Access, by: String) { (self.access, self.by) = (access, by) }
 }
 
-/// Moderators have set a mode of a channel, or have taken it back. [AC11]
+/// Moderators have set a mode of a channel, or have taken it back.
 ///
 /// When a channel is frozen, topics in which this client published are left (`refused`); they are joined again by `joinTopic`
 /// when that is over.

@@ -4,7 +4,7 @@ import RelayWire
 ///
 /// Each is a message like any other, with the same place in the order; they come together so that an app can draw
 /// thousands at once. While a board is read there are at most 256, and no more once their payloads have 512 KiB. Of a change set that
-/// comes while the subscription is live there are all [BL11]: draw them as one.
+/// comes while the subscription is live there are all: draw them as one.
 public struct BoardBatch: Equatable, Sendable {
     /// Name of the message channel.
     public var channel: String
@@ -19,7 +19,7 @@ public struct BoardBatch: Equatable, Sendable {
     }
 }
 
-/// All records of a board were removed. [BL6]
+/// All records of a board were removed.
 public struct BoardCleared: Equatable, Sendable {
     /// Name of the message channel.
     public var channel: String
@@ -35,7 +35,7 @@ public struct BoardCleared: Equatable, Sendable {
     }
 }
 
-/// What `clear` or `undoClear` did, durably. [BL6]
+/// What `clear` or `undoClear` did, durably.
 public struct BoardClearing: Equatable, Sendable {
     /// Its place among the channel's messages.
     public var offset: UInt64

@@ -48,7 +48,7 @@ public struct TopicsChange: Equatable, Sendable {
         public var topic: String
         /// Id of the publisher.
         public var user: String
-        /// Which of that user's devices publishes, 16 hexadecimal digits: each stays for itself. [SE8]
+        /// Which of that user's devices publishes, 16 hexadecimal digits: each stays for itself.
         public var device: String
         /// What the publisher says about its stay in the topic, at most 256 bytes.
         public var meta: String

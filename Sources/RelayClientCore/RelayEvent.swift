@@ -36,7 +36,7 @@ public enum RelayEvent: Equatable, Sendable {
     case accessChanged(AccessChange)
     /// A channel was frozen or opened for editing, or that has ended.
     case channelMode(ChannelModeChange)
-    /// The join code that this client shows is void, and it has not asked for that. [AC20]
+    /// The join code that this client shows is void, and it has not asked for that.
     case joinCodeEnded(JoinCodeEnd)
     /// How the client stands with its relay.
     case link(LinkState)
@@ -99,7 +99,7 @@ public struct Packet: Equatable, Sendable {
     public var topic: String
     /// Id of the user who published it.
     public var publisher: String
-    /// Which of that user's devices did, 16 hexadecimal digits. [SE8]
+    /// Which of that user's devices did, 16 hexadecimal digits.
     public var device: String
     /// The stay of that device in the topic, as the relay numbers it.
     public var flow: UInt32

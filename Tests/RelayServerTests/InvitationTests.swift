@@ -17,9 +17,11 @@ import Testing
             ("http://192.168.1.5:7420/#/b/?k=abc", Invitation(Self.home, credential: .key("abc"))),
             ("192.168.1.5#t=a.b.c", Invitation(Self.home, credential: .token("a.b.c"))),
             ("relay://192.168.1.5#token=&key=a=b", Invitation(Self.home, credential: .key("a=b"))),
-            ("192.168.1.5#KEY=abc&nonce&=&key=", Invitation(Self.home)), ("192.168.1.5/?key=abc", Invitation(Self.home)), ("192.168.1.5#", Invitation(Self.home)),
+            ("192.168.1.5#KEY=abc&nonce&=&key=", Invitation(Self.home)),
+            ("192.168.1.5/?key=abc", Invitation(Self.home)), ("192.168.1.5#", Invitation(Self.home)),
             ("192.168.1.5#key=%61%2G", Invitation(Self.home, credential: .key("%61%2G"))),
-            ("192.168.1.5#key=%FF", Invitation(Self.home, credential: .key("%FF"))), ("192.168.1.5#key=%+1", Invitation(Self.home, credential: .key("%+1"))),
+            ("192.168.1.5#key=%FF", Invitation(Self.home, credential: .key("%FF"))),
+            ("192.168.1.5#key=%+1", Invitation(Self.home, credential: .key("%+1"))),
             (
                 "192.168.1.5#also=board.local:80&also=ftp://x&also=%5B::1%5D&relay=0a&pin=p&space=s%26t&newer=1",
                 Invitation(
@@ -33,9 +35,11 @@ import Testing
     @Test(
         "an invitation's text is read as the same invitation",
         arguments: [
-            Invitation(Self.home), Invitation(Self.home, credential: .key("a-b_c.d")), Invitation(Self.home, credential: .token("a.b.c"), channel: "x?y#z &%"),
+            Invitation(Self.home), Invitation(Self.home, credential: .key("a-b_c.d")),
+            Invitation(Self.home, credential: .token("a.b.c"), channel: "x?y#z &%"),
             Invitation(
-                RelayAddress(host: "::1", port: 9), or: [Self.home], credential: .key("k"), channel: "lesson", relayID: "0a", pin: "é&=", space: "s"),
+                RelayAddress(host: "::1", port: 9), or: [Self.home], credential: .key("k"), channel: "lesson", relayID: "0a",
+                pin: "é&=", space: "s"),
         ])
     func writes(invitation: Invitation) throws {
         #expect(try Invitation(invitation.text) == invitation, "\(invitation.text)")

@@ -50,7 +50,9 @@ public struct Date: Sendable, Hashable, Comparable, Codable {
     public var timeIntervalSince1970: TimeInterval { 0 }
     public var timeIntervalSinceNow: TimeInterval { 0 }
     public func timeIntervalSince(_ date: Date) -> TimeInterval { 0 }
+    public static let distantFuture = Date()
     public static func < (a: Date, b: Date) -> Bool { false }
+    public static func + (a: Date, b: TimeInterval) -> Date { a }
 }
 
 public struct UUID: Sendable, Hashable {
