@@ -131,7 +131,7 @@ extension Command {
         if arguments.value("--url") != nil {
             setting.address = try arguments.address()
             setting.key = try arguments.value("--key-file").map(Arguments.secret(in:))
-            if setting.key == nil, case .key(let key)? = arguments.value("--url").flatMap({ Credential(address: $0) }) { setting.key = key }
+            if setting.key == nil, case .key(let key)? = try arguments.invitation().credential { setting.key = key }
             Console.note("What the relay uses is not known, and its rates are its own: it is not one that this command started.")
         } else if !arguments.flag("--unpinned") {
             setting.pinning = CorePinning.program.flatMap { CorePinning.pinLoad($0) ? $0 : nil }

@@ -1,4 +1,4 @@
-/// What a message channel keeps for good: the newest message of each key. [BL1]
+/// What a message channel keeps for good: the newest message of each key.
 ///
 /// Records are written with `send(_:to:retainedAs:)` and `sendLarge`, and removed with `send(removing:from:)`. They are
 /// read by `subscribe` with `since: .beginning`, and come as `board` events, then `caughtUp`.
@@ -41,7 +41,7 @@ extension RelayClient {
     ///   - key: 1…64 bytes of ASCII, as names are.
     ///   - echo: whether this client receives it as well, if it is subscribed.
     /// - Returns: the receipt: `accepted`, then `stored`. It need not be awaited.
-    /// - Throws: `badName`, `tooLarge`, `badRequest` for an empty payload, `unsentFull`, `clientClosed`; nothing was sent then. [BL1, BL2]
+    /// - Throws: `badName`, `tooLarge`, `badRequest` for an empty payload, `unsentFull`, `clientClosed`; nothing was sent then.
     @discardableResult
     public func send(
         _ payload: Payload, to channel: String, customType: String? = nil, retainedAs key: String, echo: Bool = false
@@ -52,9 +52,9 @@ extension RelayClient {
     }
 
     /// Removes the record of a key, whether there is one or not. Others receive a message with `isRemoval`. Another user's record takes the
-    /// right `revise`, as it does to replace it: the receipt throws `notPermitted`. [BL10]
+    /// right `revise`, as it does to replace it: the receipt throws `notPermitted`.
     ///
-    /// - Throws: `badName`, `unsentFull`, `clientClosed`; nothing was sent then. [BL1]
+    /// - Throws: `badName`, `unsentFull`, `clientClosed`; nothing was sent then.
     @discardableResult
     public func send(removing key: String, from channel: String) throws(RelayError) -> StoredReceipt {
         try core.sendStored { (machine, tokens, now) throws(RelayError) in
@@ -73,7 +73,7 @@ extension RelayClient {
     /// - Returns: the receipt: `accepted` with the offset of the last change, behind those of the others without a gap, then `stored`.
     ///   Its error has `changeIndex` where the relay refused one change, and then none was made.
     /// - Throws: `badName`, `tooLarge`, `badRequest` for an empty payload or no change, `limitReached`, `unsentFull`, `clientClosed`;
-    ///   nothing was sent then. [BL11]
+    ///   nothing was sent then.
     @discardableResult
     public func send(changes: [RecordChange], to channel: String) throws(RelayError) -> StoredReceipt {
         try core.sendStored { (machine, tokens, now) throws(RelayError) in
@@ -95,7 +95,7 @@ extension RelayClient {
     ///   - echo: whether this client receives it as well, if it is subscribed.
     /// - Returns: the receipt: `accepted` with the last part, then `stored`.
     /// - Throws: `badName` (a record without a key, too), `tooLarge`, `badRequest` for an empty payload, `limitReached` when 4
-    ///   drawings are under way, `unsentFull`, `clientClosed`; nothing was sent then. [BL8]
+    ///   drawings are under way, `unsentFull`, `clientClosed`; nothing was sent then.
     @discardableResult
     public func sendLarge(
         _ payload: Payload, to channel: String, customType: String? = nil, key: String? = nil, retain: Bool = false, echo: Bool = false
@@ -111,7 +111,7 @@ extension RelayClient {
 
     /// All boards of the relay, in order of names.
     ///
-    /// - Throws: `outcomeUnknown`, or why the relay was not reached. [BL9]
+    /// - Throws: `outcomeUnknown`, or why the relay was not reached.
     public func boards() async throws(RelayError) -> [BoardInfo] {
         var found: [BoardInfo] = []
         var next: Name?
@@ -127,6 +127,6 @@ extension RelayClient {
 
     /// Removes a board with all that is known of it; subscribers begin anew (`messagesMissed` with `reset`).
     ///
-    /// - Throws: `boardNotFound`, `badName`, `storageFailed`, `outcomeUnknown`, or why the relay was not reached. [BL9]
+    /// - Throws: `boardNotFound`, `badName`, `storageFailed`, `outcomeUnknown`, or why the relay was not reached.
     public func removeBoard(_ channel: String) async throws(RelayError) { _ = try await core.ask(.removeBoard(try checkedName(channel))) }
 }

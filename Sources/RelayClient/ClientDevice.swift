@@ -1,7 +1,7 @@
 import RelayIO
 import RelayWire
 
-/// Which of a user's devices a client is: 64 random bits that the others in a channel see. A user may have 8 at once. [SE8]
+/// Which of a user's devices a client is: 64 random bits that the others in a channel see. A user may have 8 at once.
 public enum ClientDevice: Sendable, Equatable {
     /// Drawn at the first use of a user id at a relay and kept beside its secret, so that an app that is started again is the same
     /// device; where `ClientOptions.secret` is `.digits`, in the platform's folder for application data. Drawn for this client object

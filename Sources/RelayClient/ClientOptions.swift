@@ -9,9 +9,9 @@ public struct ClientOptions: Sendable, Equatable {
     public var presenceTimeout: Duration?
     /// What shows the relay that the user id is used by the one it belongs to.
     public var secret = ClientSecret.kept()
-    /// Which of the user's devices this is. A second client of the same user and device ends the first. [SE8]
+    /// Which of the user's devices this is. A second client of the same user and device ends the first.
     public var device = ClientDevice.kept
-    /// Whether the user has no other device: each login ends those that are there (`replaced`). [SE8]
+    /// Whether the user has no other device: each login ends those that are there (`replaced`).
     public var onlyDevice = false
     /// What lets it in, at a relay that is not open.
     public var credential: Credential?
@@ -61,4 +61,9 @@ public struct Unsent: Sendable, Equatable {
     public var bytes: Int
     /// Retained messages that were accepted and are not told durable; the client holds them to send them again after a break.
     public var unstored: Int
+
+    /// As a test or a preview makes one.
+    public init(messages: Int = 0, packets: Int = 0, bytes: Int = 0, unstored: Int = 0) {
+        (self.messages, self.packets, self.bytes, self.unstored) = (messages, packets, bytes, unstored)
+    }
 }

@@ -4,7 +4,7 @@ import RelayWire
 // Several devices of one user. [SE8, AC17]
 
 extension RelayClient {
-    /// Makes a code with which one more device of this user comes in: that one calls `takeUp`. [AC17]
+    /// Makes a code with which one more device of this user comes in: that one calls `takeUp`.
     ///
     /// It can be used once, by whoever has it, for 2 minutes, while this client keeps its session. An earlier code of this client is void.
     ///
@@ -17,7 +17,7 @@ extension RelayClient {
         return offer
     }
 
-    /// Connects and logs in as one more device of the user who offered the code (`offerDevice`). [AC17]
+    /// Connects and logs in as one more device of the user who offered the code (`offerDevice`).
     ///
     ///     let client = try await RelayClient.takeUp(code: "3J7X Q0M9 TZ", at: address)
     ///     remember(client.user)    // from the next start on: RelayClient.connect(to: address, as: user)
@@ -25,8 +25,8 @@ extension RelayClient {
     /// The user's secret and this device are kept where `options` say, in place of what was kept for this user at this relay. With
     /// `.digits` the app keeps `secret` itself; digits that the option has are passed over. Of a credential only a key goes along.
     ///
-    /// - Throws: `codeWrong` for a code that is wrong, used or too old; the relay answers that after a pause [AC17]. `limitReached` when
-    ///   8 devices of the user are there [SE8]. `secretNotKept`: the code is used nevertheless. And what `connect` throws.
+    /// - Throws: `codeWrong` for a code that is wrong, used or too old; the relay answers that after a pause. `limitReached` when
+    ///   8 devices of the user are there. `secretNotKept`: the code is used nevertheless. And what `connect` throws.
     public static func takeUp(
         code: String, at address: RelayAddress, options: ClientOptions = .init()
     ) async throws(RelayError) -> RelayClient {

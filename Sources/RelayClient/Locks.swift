@@ -1,6 +1,6 @@
 import RelayPrimitives
 
-/// The locks of a channel: named leases, each free or owned by one device of a user. [SE8]
+/// The locks of a channel: named leases, each free or owned by one device of a user.
 ///
 /// A lock stays its owner's as long as that device has a live connection, and its ttl longer. To be told of
 /// changes, subscribe the channel with the feature `locks`. A lock is this client's own if `owner` is its `user` and `ownerDevice` its
@@ -53,6 +53,8 @@ public struct Locks: Sendable {
     public func remove(_ lock: String) async throws(RelayError) { _ = try await core.ask(.removeLock(try id(lock))) }
 
     /// All locks of the channel, in order of name.
+    ///
+    /// - Throws: `notPermitted`, or why the relay was not reached.
     public func all() async throws(RelayError) -> [LockDetail] {
         guard case .locks(let locks) = try await core.ask(.getLocks(channel)) else { throw .wrongAnswer }
         return locks

@@ -16,6 +16,9 @@ public struct Metadata: Sendable {
         public var items: [MetadataItem]
         /// Counts the changes of the set; 0 of one that was never written.
         public var majorRevision: UInt64
+
+        /// As a test or a preview makes one.
+        public init(items: [MetadataItem], majorRevision: UInt64) { (self.items, self.majorRevision) = (items, majorRevision) }
     }
 
     // MARK: - Changes
@@ -64,6 +67,8 @@ public struct Metadata: Sendable {
     }
 
     /// Removes every item. The major revision goes on counting.
+    ///
+    /// - Throws: as `set`.
     @discardableResult
     public func removeAll(majorRevision: UInt64? = nil, lock: String? = nil) async throws(RelayError) -> UInt64 {
         try await change(.removeMetadata(owner, nil, majorRevision: majorRevision, lock: try name(lock)))
@@ -139,16 +144,6 @@ public struct Metadata: Sendable {
         }
         return user
     }
-}
-
-/// Whose metadata.
-public enum MetadataReference: Sendable, Equatable {
-    /// A message channel's.
-    case message(String)
-    /// A stream channel's.
-    case stream(String)
-    /// A user's.
-    case user(String)
 }
 
 extension RelayClient {

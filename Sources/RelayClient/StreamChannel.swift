@@ -26,6 +26,9 @@ public struct StreamChannel: Sendable {
         public var users: [String]
         /// Users that the relay did not add or remove, each with the reason.
         public var failed: [TopicFailure]
+
+        /// As a test or a preview makes one.
+        public init(all: Bool, users: [String], failed: [TopicFailure] = []) { (self.all, self.users, self.failed) = (all, users, failed) }
     }
 
     private func topic(_ topic: String) throws(RelayError) -> TopicID { TopicID(channel: name, topic: try checkedName(topic)) }
@@ -35,6 +38,8 @@ public struct StreamChannel: Sendable {
     /// - Parameters:
     ///   - meta: told to subscribers, at most 256 bytes.
     ///   - lifetime: how old a packet may become before a slow reader's link, 50…1,000 ms; 1 s if `nil`.
+    /// - Throws: `notJoined`, `notPermitted`, `notPresent` for a quiet member, `badRequest` for another lifetime, `tooLarge`,
+    ///   `limitReached`, `channelFull`, `badName`, `outcomeUnknown`, or why the relay was not reached.
     public func joinTopic(
         _ topic: String, qos: TopicQoS = .ordered, priority: TopicPriority = .normal, meta: String = "", lifetime: Duration? = nil
     ) async throws(RelayError) {
@@ -49,18 +54,24 @@ public struct StreamChannel: Sendable {
     public func leaveTopic(_ topic: String) async throws(RelayError) { _ = try await core.ask(.leaveTopic(try self.topic(topic))) }
 
     /// Hears users in a topic; adds to what is heard already.
+    ///
+    /// - Throws: `notJoined`, `limitReached` over 64 users, `badName`, or why the relay was not reached.
     @discardableResult
     public func subscribeTopic(_ topic: String, users: Users = .all) async throws(RelayError) -> Selection {
         try await selection(.subscribeTopic(try self.topic(topic), users: users.list))
     }
 
     /// Takes users away; `.all` the whole selection.
+    ///
+    /// - Throws: `notJoined`, `limitReached` over 64 users, `badName`, or why the relay was not reached.
     @discardableResult
     public func unsubscribeTopic(_ topic: String, users: Users = .all) async throws(RelayError) -> Selection {
         try await selection(.unsubscribeTopic(try self.topic(topic), users: users.list))
     }
 
     /// The listed users; with `all` all present publishers.
+    ///
+    /// - Throws: `notJoined`, `badName`, or why the relay was not reached.
     public func subscribedUsers(_ topic: String) async throws(RelayError) -> Selection {
         let id = try self.topic(topic)
         var found = Selection(all: false, users: [], failed: [])
@@ -97,6 +108,8 @@ public struct StreamChannel: Sendable {
     }
 
     /// Leaves the channel and all its topics.
+    ///
+    /// - Throws: `notJoined`, or why the relay was not reached.
     public func leave() async throws(RelayError) { _ = try await core.ask(.leave(name)) }
 }
 
@@ -113,6 +126,9 @@ public struct Presence: Sendable {
         public var total: Int
         /// Give it as `after` to read on; `nil` at the end.
         public var next: String?
+
+        /// As a test or a preview makes one.
+        public init(members: [Member], total: Int, next: String? = nil) { (self.members, self.total, self.next) = (members, total, next) }
     }
 
     private func id() throws(RelayError) -> ChannelID {
@@ -122,7 +138,10 @@ public struct Presence: Sendable {
         }
     }
 
+    /// A page of the members, in order of user id.
+    ///
     /// - Parameter limit: 1…100.
+    /// - Throws: `badRequest` for another limit, `notPermitted`, `badName`, or why the relay was not reached.
     public func users(after: String? = nil, limit: Int? = nil) async throws(RelayError) -> Page {
         var start: Name?
         if let after { start = try checkedName(after) }
@@ -133,9 +152,14 @@ public struct Presence: Sendable {
     }
 
     /// Creates or replaces states of this user in the channel.
+    ///
+    /// - Throws: `limitReached`, `tooLarge`, `notPresent` for a quiet member, `notPermitted`, `badName`, or why the relay was not reached.
     public func setStates(_ states: [String: String]) async throws(RelayError) { _ = try await core.ask(.setStates(try id(), states)) }
 
+    /// Removes states of this user in the channel.
+    ///
     /// - Parameter keys: `nil` for all.
+    /// - Throws: `notPresent` for a quiet member, `notPermitted`, `badName`, or why the relay was not reached.
     public func removeStates(_ keys: [String]? = nil) async throws(RelayError) {
         var names: [Name]?
         if let keys {
@@ -146,6 +170,8 @@ public struct Presence: Sendable {
     }
 
     /// The states of a user in this channel; empty for an absent user.
+    ///
+    /// - Throws: `notPermitted`, `badName`, or why the relay was not reached.
     public func states(of user: String) async throws(RelayError) -> [String: String] {
         guard case .states(let states) = try await core.ask(.getStates(try id(), try checkedName(user))) else { throw .wrongAnswer }
         return states

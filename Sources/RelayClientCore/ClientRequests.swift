@@ -24,7 +24,7 @@ package enum ClientRequest: Equatable, Sendable {
     case barrier(Name?)
     /// The id of a request that waits.
     case cancel(UInt32)
-    /// Behind a publish of this number, which was refused. [MS10]
+    /// Behind a publish of this number, which was refused.
     case goOn(Name, UInt64)
     case writeMetadata(MetadataOwner, MetadataWrite)
     case removeMetadata(MetadataOwner, [RemoveMetadataRequest.Item]?, majorRevision: UInt64?, lock: Name?)
@@ -42,7 +42,7 @@ package enum ClientRequest: Equatable, Sendable {
     case boards(after: Name?)
     case removeBoard(Name)
     case renew(Credential)
-    /// The secret of the login. [AC17]
+    /// The secret of the login.
     case offerDevice(secret: String?)
     case offerJoinCode(Name)
     case withdrawJoinCode
@@ -248,6 +248,9 @@ public struct TopicFailure: Equatable, Sendable {
     public var user: String
     /// Why.
     public var code: ErrorCode
+
+    /// As a test or a preview makes one.
+    public init(user: String, code: ErrorCode) { (self.user, self.code) = (user, code) }
 }
 
 /// Names what waits for an answer; whoever asks draws it.

@@ -50,9 +50,9 @@ package struct ClientSettings: Sendable {
 
 /// Who logs in.
 package enum ClientIdentity: Sendable {
-    /// The secret has 32 hexadecimal digits, drawn once per installation and user id. [SE2]
+    /// The secret has 32 hexadecimal digits, drawn once per installation and user id.
     case user(Name, secret: String?)
-    /// The user who offered this code: `welcome` tells the id. [AC17]
+    /// The user who offered this code: `welcome` tells the id.
     case code(String)
 
     package var user: Name? { if case .user(let user, _) = self { user } else { nil } }

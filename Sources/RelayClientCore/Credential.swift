@@ -6,26 +6,8 @@ public enum Credential: Hashable, Sendable, CustomStringConvertible, CustomRefle
     case key(String)
     /// A token for one user id, signed by somebody whom the relay trusts (JWT, HS256).
     case token(String)
-    /// Six letters that a moderator shows newcomers: the first login puts the key in its place that `RelayClient.invitation` tells. [AC20]
+    /// Six letters that a moderator shows newcomers: the first login puts the key in its place that `RelayClient.invitation` tells.
     case joinCode(String)
-
-    /// Reads what stands behind `#` in an address that a relay has printed: `http://192.168.1.5:7420/#key=…`, `…#token=…`.
-    ///
-    /// - Returns: `nil` if there is neither a key nor a token.
-    public init?(address: String) {
-        guard let hash = address.firstIndex(of: "#") else { return nil }
-        for part in address[address.index(after: hash)...].split(separator: "&") {
-            if part.hasPrefix("key="), part.utf8.count > 4 {
-                self = .key(String(part.dropFirst(4)))
-                return
-            }
-            if part.hasPrefix("token="), part.utf8.count > 6 {
-                self = .token(String(part.dropFirst(6)))
-                return
-            }
-        }
-        return nil
-    }
 
     var key: String? { if case .key(let key) = self { key } else { nil } }
     var token: String? { if case .token(let token) = self { token } else { nil } }

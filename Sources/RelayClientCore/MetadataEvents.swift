@@ -1,5 +1,30 @@
 import RelayWire
 
+/// Whose metadata.
+public enum MetadataReference: Hashable, Sendable, CustomStringConvertible {
+    /// A message channel's.
+    case message(String)
+    /// A stream channel's.
+    case stream(String)
+    /// A user's.
+    case user(String)
+
+    package init(_ owner: MetadataOwner) {
+        switch owner {
+        case .channel(let id): self = id.kind == .message ? .message(id.channel.text) : .stream(id.channel.text)
+        case .user(let user): self = .user(user.text)
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .message(let name): "message:\(name)"
+        case .stream(let name): "stream:\(name)"
+        case .user(let user): "user:\(user)"
+        }
+    }
+}
+
 /// One item of a channel's or user's metadata.
 public struct MetadataItem: Equatable, Sendable {
     /// Its name, 1…64 bytes of ASCII.
@@ -11,13 +36,18 @@ public struct MetadataItem: Equatable, Sendable {
     /// Who wrote it, if that was to be recorded.
     public var author: String?
     /// The relay's wall clock when it was written, in milliseconds since 1970, if that was to be recorded.
-    public var wallMilliseconds: UInt64?
+    package var wallMilliseconds: UInt64?
+
+    package init(key: String, value: String, revision: UInt64, author: String? = nil, wallMilliseconds: UInt64? = nil) {
+        (self.key, self.value, self.revision, self.author) = (key, value, revision, author)
+        self.wallMilliseconds = wallMilliseconds
+    }
 }
 
 /// A change in subscribed metadata, and the set as it is now.
 public struct MetadataChange: Equatable, Sendable {
     /// Whose.
-    public var owner: MetadataOwner
+    public var owner: MetadataReference
     /// The set after the change; 0 of one that was never written.
     public var majorRevision: UInt64
     /// The whole picture after subscribing, or after a break; not a change of one request.
@@ -28,6 +58,15 @@ public struct MetadataChange: Equatable, Sendable {
     public var removed: [String]
     /// All items after the change, by key.
     public var items: [String: MetadataItem]
+
+    /// As a test or a preview makes one.
+    public init(
+        owner: MetadataReference, majorRevision: UInt64 = 0, isSnapshot: Bool = false, written: [MetadataItem] = [], removed: [String] = [],
+        items: [String: MetadataItem] = [:]
+    ) {
+        (self.owner, self.majorRevision, self.isSnapshot, self.written) = (owner, majorRevision, isSnapshot, written)
+        (self.removed, self.items) = (removed, items)
+    }
 }
 
 /// A change in the locks of a channel.
@@ -60,6 +99,12 @@ public struct LocksChange: Equatable, Sendable {
     public var formerOwner: String?
     /// On which of that user's devices: 16 hexadecimal digits.
     public var formerOwnerDevice: String?
+
+    /// As a test or a preview makes one.
+    public init(channel: ChannelID, kind: Kind, locks: [LockDetail], formerOwner: String? = nil, formerOwnerDevice: String? = nil) {
+        (self.channel, self.kind, self.locks, self.formerOwner) = (channel, kind, locks, formerOwner)
+        self.formerOwnerDevice = formerOwnerDevice
+    }
 }
 
 /// A set as the relay has told it so far.
@@ -125,9 +170,8 @@ extension ClientMachine {
             emit(
                 .metadata(
                     MetadataChange(
-                        owner: owner, majorRevision: head.majorRevision, isSnapshot: pages.isSnapshot, written: pages.written,
-                        removed: pages.removed,
-                        items: picture.items)))
+                        owner: MetadataReference(owner), majorRevision: head.majorRevision, isSnapshot: pages.isSnapshot,
+                        written: pages.written, removed: pages.removed, items: picture.items)))
         }
         known.metadata[owner] = picture
     }

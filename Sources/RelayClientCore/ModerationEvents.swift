@@ -2,15 +2,18 @@ public import RelayRights
 import RelayPrimitives
 import RelayWire
 
-/// A moderator has changed what this client may, at once and over reconnects. [AC10]
+/// A moderator has changed what this client may, at once and over reconnects.
 public struct AccessChange: Equatable, Sendable {
     /// What it may from here on.
     public var access: Access
     /// Id of the moderator.
     public var by: String
+
+    /// As a test or a preview makes one.
+    public init(access: Access, by: String) { (self.access, self.by) = (access, by) }
 }
 
-/// Moderators have set a mode of a channel, or have taken it back. [AC11]
+/// Moderators have set a mode of a channel, or have taken it back.
 ///
 /// When a channel is frozen, topics in which this client published are left (`refused`); they are joined again by `joinTopic`
 /// when that is over.
@@ -23,6 +26,11 @@ public struct ChannelModeChange: Equatable, Sendable {
     public var isOn: Bool
     /// Id of the moderator; `nil` when that was before this client came, or came back.
     public var by: String?
+
+    /// As a test or a preview makes one.
+    public init(channel: ChannelID, mode: ChannelMode, isOn: Bool, by: String? = nil) {
+        (self.channel, self.mode, self.isOn, self.by) = (channel, mode, isOn, by)
+    }
 }
 
 extension ClientMachine {

@@ -1,4 +1,4 @@
-/// One change of a board: a record, or the removal of one. Many of them go together with `send(changes:to:)`. [BL11]
+/// One change of a board: a record, or the removal of one. Many of them go together with `send(changes:to:)`.
 public struct RecordChange: Equatable, Sendable {
     /// 1…64 bytes of ASCII, as names are.
     public var key: String

@@ -4,7 +4,7 @@ import RelayWire
 ///
 /// Each is a message like any other, with the same place in the order; they come together so that an app can draw
 /// thousands at once. While a board is read there are at most 256, and no more once their payloads have 512 KiB. Of a change set that
-/// comes while the subscription is live there are all [BL11]: draw them as one.
+/// comes while the subscription is live there are all: draw them as one.
 public struct BoardBatch: Equatable, Sendable {
     /// Name of the message channel.
     public var channel: String
@@ -12,9 +12,14 @@ public struct BoardBatch: Equatable, Sendable {
     public var messages: [Message]
     /// How much of what is kept has come, by offsets: 0…1. `caughtUp` tells the end.
     public var progress: Double
+
+    /// As a test or a preview makes one.
+    public init(channel: String, messages: [Message], progress: Double = 1) {
+        (self.channel, self.messages, self.progress) = (channel, messages, progress)
+    }
 }
 
-/// All records of a board were removed. [BL6]
+/// All records of a board were removed.
 public struct BoardCleared: Equatable, Sendable {
     /// Name of the message channel.
     public var channel: String
@@ -23,13 +28,20 @@ public struct BoardCleared: Equatable, Sendable {
     /// Id of the user who cleared it.
     public var user: String
     /// The relay's wall clock, in milliseconds since 1970.
-    public var wallMilliseconds: UInt64
+    package var wallMilliseconds: UInt64
+
+    package init(channel: String, offset: UInt64, user: String, wallMilliseconds: UInt64) {
+        (self.channel, self.offset, self.user, self.wallMilliseconds) = (channel, offset, user, wallMilliseconds)
+    }
 }
 
-/// What `clear` or `undoClear` did, durably. [BL6]
+/// What `clear` or `undoClear` did, durably.
 public struct BoardClearing: Equatable, Sendable {
     /// Its place among the channel's messages.
     public var offset: UInt64
     /// Records that the `clear` took away, however many come back.
     public var records: UInt64
+
+    /// As a test or a preview makes one.
+    public init(offset: UInt64, records: UInt64) { (self.offset, self.records) = (offset, records) }
 }

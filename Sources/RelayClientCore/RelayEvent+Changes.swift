@@ -27,6 +27,9 @@ public struct PresenceChange: Equatable, Sendable {
     public var channel: ChannelID
     /// What.
     public var kind: Kind
+
+    /// As a test or a preview makes one.
+    public init(channel: ChannelID, kind: Kind) { (self.channel, self.kind) = (channel, kind) }
 }
 
 /// A change of the publishers in a stream channel's topics.
@@ -45,10 +48,15 @@ public struct TopicsChange: Equatable, Sendable {
         public var topic: String
         /// Id of the publisher.
         public var user: String
-        /// Which of that user's devices publishes, 16 hexadecimal digits: each stays for itself. [SE8]
+        /// Which of that user's devices publishes, 16 hexadecimal digits: each stays for itself.
         public var device: String
         /// What the publisher says about its stay in the topic, at most 256 bytes.
         public var meta: String
+
+        /// As a test or a preview makes one.
+        public init(topic: String, user: String, device: String = "", meta: String = "") {
+            (self.topic, self.user, self.device, self.meta) = (topic, user, device, meta)
+        }
     }
 
     /// Name of the stream channel.
@@ -57,6 +65,11 @@ public struct TopicsChange: Equatable, Sendable {
     public var kind: Kind
     /// Who is there, has come or has gone, by `kind`.
     public var publishers: [Publisher]
+
+    /// As a test or a preview makes one.
+    public init(channel: String, kind: Kind, publishers: [Publisher]) {
+        (self.channel, self.kind, self.publishers) = (channel, kind, publishers)
+    }
 }
 
 /// Packets of others that this client will not receive. None is lost without being in one of these.
@@ -93,12 +106,23 @@ public struct PacketsLost: Equatable, Sendable {
         public var first: UInt32
         /// `nil`: the flow ended while the link was broken, and how many there were from `first` on, if any, is unknown.
         public var last: UInt32?
+
+        /// As a test or a preview makes one.
+        public init(
+            flow: UInt32, channel: String, topic: String, publisher: String, device: String = "", first: UInt32, last: UInt32? = nil
+        ) {
+            (self.flow, self.channel, self.topic, self.publisher, self.device) = (flow, channel, topic, publisher, device)
+            (self.first, self.last) = (first, last)
+        }
     }
 
     /// Why.
     public var reason: Reason
     /// Which, one entry for each range.
     public var entries: [Entry]
+
+    /// As a test or a preview makes one.
+    public init(reason: Reason, entries: [Entry]) { (self.reason, self.entries) = (reason, entries) }
 }
 
 /// Own packets that were not passed on, counted.
@@ -124,6 +148,11 @@ public struct PacketsDropped: Equatable, Sendable {
     public var reason: Reason
     /// Since the last of these events with this channel, topic and reason.
     public var dropped: Int
+
+    /// As a test or a preview makes one.
+    public init(channel: String, topic: String, reason: Reason, dropped: Int) {
+        (self.channel, self.topic, self.reason, self.dropped) = (channel, topic, reason, dropped)
+    }
 }
 
 /// Messages of others that this client will not receive.
@@ -142,6 +171,9 @@ public struct MessagesMissed: Equatable, Sendable {
     public var epoch: Epoch?
     /// Which.
     public var extent: Extent
+
+    /// As a test or a preview makes one.
+    public init(channel: String, epoch: Epoch? = nil, extent: Extent) { (self.channel, self.epoch, self.extent) = (channel, epoch, extent) }
 }
 
 /// A message channel whose kept messages have all come, after `subscribe` with `since` or after a break.
@@ -150,6 +182,9 @@ public struct CaughtUpChannel: Equatable, Sendable {
     public var channel: String
     /// Offset of the newest message.
     public var head: UInt64
+
+    /// As a test or a preview makes one.
+    public init(channel: String, head: UInt64 = 0) { (self.channel, self.head) = (channel, head) }
 }
 
 /// Kept messages of a channel, as many as one answer holds.
@@ -164,6 +199,11 @@ public struct HistoryPage: Equatable, Sendable {
     public var floor: UInt64
     /// Give it as `from` for the next page; `nil` at the end.
     public var next: UInt64?
+
+    /// As a test or a preview makes one.
+    public init(messages: [Message], epoch: Epoch? = nil, head: UInt64 = 0, floor: UInt64 = 0, next: UInt64? = nil) {
+        (self.messages, self.epoch, self.head, self.floor, self.next) = (messages, epoch, head, floor, next)
+    }
 }
 
 /// Something that no call waits for was refused by the relay.
@@ -195,6 +235,11 @@ public struct Refusal: Equatable, Sendable {
     public var topic: String?
     /// Why, in the relay's words.
     public var error: RelayError
+
+    /// As a test or a preview makes one.
+    public init(subject: Subject, channel: ChannelID? = nil, topic: String? = nil, error: RelayError) {
+        (self.subject, self.channel, self.topic, self.error) = (subject, channel, topic, error)
+    }
 }
 
 extension RelayEvent {

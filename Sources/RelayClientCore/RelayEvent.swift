@@ -36,64 +36,10 @@ public enum RelayEvent: Equatable, Sendable {
     case accessChanged(AccessChange)
     /// A channel was frozen or opened for editing, or that has ended.
     case channelMode(ChannelModeChange)
-    /// The join code that this client shows is void, and it has not asked for that. [AC20]
+    /// The join code that this client shows is void, and it has not asked for that.
     case joinCodeEnded(JoinCodeEnd)
     /// How the client stands with its relay.
     case link(LinkState)
-}
-
-/// What a message or packet carries; text is well-formed UTF-8.
-public enum Payload: Equatable, Sendable {
-    /// Text, well-formed UTF-8 on the wire.
-    case text(String)
-    /// Bytes as they are.
-    case bytes([UInt8])
-
-    /// Size in bytes, as limits count it.
-    public var byteCount: Int {
-        switch self {
-        case .text(let text): text.utf8.count
-        case .bytes(let bytes): bytes.count
-        }
-    }
-
-    /// The text; `nil` of bytes, which may be text all the same.
-    public var text: String? {
-        switch self {
-        case .text(let text): text
-        case .bytes: nil
-        }
-    }
-
-    /// The bytes; of a text its UTF-8.
-    public var bytes: [UInt8] {
-        switch self {
-        case .text(let text): Array(text.utf8)
-        case .bytes(let bytes): bytes
-        }
-    }
-
-    var flags: FrameFlags {
-        switch self {
-        case .text: .text
-        case .bytes: []
-        }
-    }
-
-    /// - Throws: `badText`, when the relay calls something text that is not.
-    init(flags: FrameFlags, bytes: UnsafeRawBufferPointer) throws(WireError) {
-        if flags.contains(.text) {
-            self = .text(try checkedText(bytes))
-        } else {
-            self = .bytes(Array(bytes))
-        }
-    }
-}
-
-/// - Throws: `badText`.
-func checkedText(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> String {
-    guard isValidUTF8(bytes) else { throw WireError(.badText, "text that is not well-formed UTF-8") }
-    return String(decoding: bytes, as: UTF8.self)
 }
 
 /// A message of a message channel.
@@ -107,7 +53,7 @@ public struct Message: Equatable, Sendable {
     /// The numbering that `offset` belongs to.
     public var epoch: Epoch?
     /// The relay's wall clock at acceptance, in milliseconds since 1970: to be shown, never to order by.
-    public var wallMilliseconds: UInt64
+    package var wallMilliseconds: UInt64
     /// The sender's own word for what this is, at most 32 bytes.
     public var customType: String?
     /// What it is the record of; of one `part`, what it has in common with the others. `nil` of any other message.
@@ -118,6 +64,15 @@ public struct Message: Equatable, Sendable {
     public var payload: Payload
     /// Of a page of the history: that this is one part of a drawing, with the same sender and key as the others. `nil`: it is whole.
     public var part: MessagePart? = nil
+
+    package init(
+        channel: String, sender: String, offset: UInt64, epoch: Epoch? = nil, wallMilliseconds: UInt64, customType: String? = nil,
+        key: String? = nil, isRetained: Bool = false, payload: Payload, part: MessagePart? = nil
+    ) {
+        (self.channel, self.sender, self.offset, self.epoch) = (channel, sender, offset, epoch)
+        (self.wallMilliseconds, self.customType, self.key, self.isRetained) = (wallMilliseconds, customType, key, isRetained)
+        (self.payload, self.part) = (payload, part)
+    }
 
     /// The record of `key` was removed, or there was none: retained, with an empty payload.
     public var isRemoval: Bool { isRetained && payload.byteCount == 0 }
@@ -131,6 +86,9 @@ public struct MessagePart: Equatable, Sendable {
     public var of: UInt16
     /// The whole is text, if it is well-formed.
     public var isText: Bool
+
+    /// As a test or a preview makes one.
+    public init(number: UInt16, of: UInt16, isText: Bool) { (self.number, self.of, self.isText) = (number, of, isText) }
 }
 
 /// A packet of a stream channel's topic.
@@ -141,7 +99,7 @@ public struct Packet: Equatable, Sendable {
     public var topic: String
     /// Id of the user who published it.
     public var publisher: String
-    /// Which of that user's devices did, 16 hexadecimal digits. [SE8]
+    /// Which of that user's devices did, 16 hexadecimal digits.
     public var device: String
     /// The stay of that device in the topic, as the relay numbers it.
     public var flow: UInt32
@@ -153,6 +111,15 @@ public struct Packet: Equatable, Sendable {
     public var senderTime: UInt32?
     /// What the publisher sent, byte for byte.
     public var payload: Payload
+
+    /// As a test or a preview makes one.
+    public init(
+        channel: String, topic: String, publisher: String, device: String = "", flow: UInt32 = 1, sequence: UInt32 = 1,
+        slot: UInt32? = nil, senderTime: UInt32? = nil, payload: Payload
+    ) {
+        (self.channel, self.topic, self.publisher, self.device, self.flow) = (channel, topic, publisher, device, flow)
+        (self.sequence, self.slot, self.senderTime, self.payload) = (sequence, slot, senderTime, payload)
+    }
 }
 
 /// A message to one user.
@@ -160,9 +127,13 @@ public struct DirectMessage: Equatable, Sendable {
     /// Id of the user who sent it.
     public var sender: String
     /// The relay's wall clock at acceptance, in milliseconds since 1970.
-    public var wallMilliseconds: UInt64
+    package var wallMilliseconds: UInt64
     /// The sender's own word for what this is, at most 32 bytes.
     public var customType: String?
     /// What the sender sent, byte for byte.
     public var payload: Payload
+
+    package init(sender: String, wallMilliseconds: UInt64, customType: String? = nil, payload: Payload) {
+        (self.sender, self.wallMilliseconds, self.customType, self.payload) = (sender, wallMilliseconds, customType, payload)
+    }
 }

@@ -19,23 +19,24 @@ extension Command.Option {
 }
 
 extension Arguments {
-    /// Where the relay is.
-    package func address(environment: [String: String] = ProcessInfo.processInfo.environment) throws(UsageError) -> RelayAddress {
+    /// Where the relay is, with what stands behind `#`.
+    package func invitation(environment: [String: String] = ProcessInfo.processInfo.environment) throws(UsageError) -> Invitation {
         let fallback = environment["BOARDRELAY_URL"].flatMap { $0.isEmpty ? nil : $0 }
-        guard let text = value("--url") ?? fallback else { return RelayAddress(host: "127.0.0.1") }
-        guard let address = RelayAddress(text) else {
-            let source = value("--url") == nil ? "$BOARDRELAY_URL" : "option --url"
-            if let scheme = ["https", "wss"].first(where: { text.lowercased().hasPrefix("\($0)://") }) {
-                throw UsageError(
-                    "\(source): \(scheme):// wants TLS, which this program does not speak: give the relay's own port in its network, "
-                        + "relay://host:7420")
-            }
-            // What stands behind # may be a key.
+        guard let text = value("--url") ?? fallback else { return Invitation(RelayAddress(host: "127.0.0.1")) }
+        if let invitation = try? Invitation(text) { return invitation }
+        let source = value("--url") == nil ? "$BOARDRELAY_URL" : "option --url"
+        if let scheme = ["https", "wss"].first(where: { text.lowercased().hasPrefix("\($0)://") }) {
             throw UsageError(
-                "\(source) wants an address such as relay://host:7420, not \(Printable.quoted(String(text.prefix { $0 != "#" })))")
+                "\(source): \(scheme):// wants TLS, which this program does not speak: give the relay's own port in its network, "
+                    + "relay://host:7420")
         }
-        return address
+        // What stands behind # may be a key.
+        throw UsageError(
+            "\(source) wants an address such as relay://host:7420, not \(Printable.quoted(String(text.prefix { $0 != "#" })))")
     }
+
+    /// Where the relay is; of several addresses the first.
+    package func address() throws(UsageError) -> RelayAddress { try invitation().addresses[0] }
 
     /// What lets in: an option, what stands in the address behind `#`, the environment, or the key of a relay that this user runs.
     package func credential(for address: RelayAddress, environment: [String: String] = ProcessInfo.processInfo.environment) throws
@@ -50,7 +51,7 @@ extension Arguments {
         }
         if let path = value("--token-file") { return .token(try Self.secret(in: path)) }
         func set(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-        if let text = value("--url") ?? set("BOARDRELAY_URL"), let credential = Credential(address: text) { return credential }
+        if let credential = try invitation(environment: environment).credential { return credential }
         if let key = set("BOARDRELAY_KEY") { return .key(key) }
         if let token = set("BOARDRELAY_TOKEN") { return .token(token) }
         return ownKey(address).map { .key($0) }
@@ -202,7 +203,7 @@ private func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () th
 package func connect(_ arguments: Arguments, as user: String) async throws -> RelayClient { try await connect(arguments, .user(user)) }
 
 private func connect(_ arguments: Arguments, _ entering: Entering) async throws -> RelayClient {
-    let address = try arguments.address()
+    let invitation = try arguments.invitation(), address = invitation.addresses[0]
     var options = ClientOptions()
     // A command ends by its own `--timeout`.
     options.requestTimeout = .seconds(86_400)
@@ -214,7 +215,7 @@ private func connect(_ arguments: Arguments, _ entering: Entering) async throws 
         case .user(let user):
             // A user id of its own choice is met again; one that was drawn is not.
             options.secret = arguments.value("--as") == nil ? .inMemory : .kept()
-            return try await RelayClient.connect(to: address, as: user, options: options)
+            return try await RelayClient.connect(to: invitation, as: user, options: options)
         case .code(let code): return try await RelayClient.takeUp(code: code, at: address, options: options)
         }
     } catch {

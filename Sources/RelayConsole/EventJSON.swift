@@ -121,10 +121,11 @@ package enum EventJSON {
         return .object([head, rest])
     }
 
-    package static func owner(_ owner: MetadataOwner) -> JSONValue {
+    package static func owner(_ owner: MetadataReference) -> JSONValue {
         switch owner {
-        case .channel(let id): ["kind": .string(id.kind.rawValue), "channel": .string(id.channel.text)]
-        case .user(let user): ["user": .string(user.text)]
+        case .message(let name): ["kind": "message", "channel": .string(name)]
+        case .stream(let name): ["kind": "stream", "channel": .string(name)]
+        case .user(let user): ["user": .string(user)]
         }
     }
 

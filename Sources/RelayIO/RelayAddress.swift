@@ -1,7 +1,7 @@
 /// Where a relay listens: `relay://host:7420`.
 ///
 /// `tcp`, `http`, `ws` and no scheme at all mean the same port; an IPv6 address stands in brackets.
-public struct RelayAddress: Equatable, Sendable, CustomStringConvertible {
+public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
     /// A name, an IPv4 address, or an IPv6 address without brackets.
     public var host: String
     /// 1…65,535.
@@ -20,13 +20,15 @@ public struct RelayAddress: Equatable, Sendable, CustomStringConvertible {
 
     /// Reads `relay://host:port`, `host:port`, `host`, `[v6]:port`; what follows a `/` after the port is ignored.
     ///
-    /// - Returns: `nil` for an unknown scheme, an empty host or a malformed port.
+    /// - Returns: `nil` for an unknown scheme, an empty host or a malformed port, and for a text with something behind `#`, such as a
+    ///   key: that is an `Invitation`.
     public init?(_ text: String) {
         var rest = Substring(text)
         if let scheme = rest.range(of: "://") {
             guard ["relay", "tcp", "http", "ws"].contains(rest[..<scheme.lowerBound].lowercased()) else { return nil }
             rest = rest[scheme.upperBound...]
         }
+        if let hash = rest.firstIndex(of: "#"), rest.index(after: hash) < rest.endIndex { return nil }
         rest = rest.prefix { $0 != "/" && $0 != "#" && $0 != "?" }
         let host: Substring
         let tail: Substring

@@ -28,9 +28,9 @@ public final class RTMClientConfig {
     ///
     /// - Returns: `nil` for what is no such address.
     public convenience init?(address: String, userId: String) {
-        guard let relay = RelayAddress(address) else { return nil }
-        self.init(host: relay.host, port: relay.port, userId: userId)
-        if case .key(let key) = Credential(address: address) { self.key = key }
+        guard let invitation = try? Invitation(address) else { return nil }
+        self.init(host: invitation.addresses[0].host, port: invitation.addresses[0].port, userId: userId)
+        if case .key(let key) = invitation.credential { self.key = key }
     }
 
     var settings: RTMSettings {

@@ -61,8 +61,9 @@ public final class RTMStorageEvent {
 
     init(_ change: MetadataChange) {
         switch change.owner {
-        case .channel(let id): (channelType, storageType, target) = (id.rtmType, .channel, id.channel.text)
-        case .user(let user): (channelType, storageType, target) = (.user, .user, user.text)
+        case .message(let name): (channelType, storageType, target) = (.message, .channel, name)
+        case .stream(let name): (channelType, storageType, target) = (.stream, .channel, name)
+        case .user(let user): (channelType, storageType, target) = (.user, .user, user)
         }
         eventType = change.isSnapshot ? .snapshot : change.removed.isEmpty ? .set : .remove
         data = RTMMetadata(change.items.values.sorted { $0.key < $1.key }, majorRevision: change.majorRevision)

@@ -134,7 +134,7 @@ struct LessonRecorder: Sendable {
 
     /// The board's paper, if it has changed.
     private mutating func papers(_ change: MetadataChange) -> [LessonEvent.Kind] {
-        guard case .channel(let id) = change.owner, id.kind == .message, id.channel.text == channel else { return [] }
+        guard change.owner == .message(channel) else { return [] }
         let now = change.items[BoardWords.paperItem]?.value
         guard now != paper else { return [] }
         paper = now

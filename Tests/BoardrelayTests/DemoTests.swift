@@ -33,10 +33,10 @@ struct DemoTests {
         let demo = try Running(["demo", "--host", "127.0.0.1", "--speed", "20"])
         let url = try #require(await demo.line(containing: "http://127.0.0.1:"))
         var options = ClientOptions()
-        let credential: Credential = try #require(Credential(address: url), "\(url)")
-        options.credential = credential
+        let invitation = try Invitation(url)
+        #expect(invitation.credential != nil, "\(url)")
         options.secret = .inMemory
-        let viewer = try await RelayClient.connect(to: #require(RelayAddress(url)), as: "viewer", options: options)
+        let viewer = try await RelayClient.connect(to: invitation, as: "viewer", options: options)
         let stream = try await viewer.join(DemoClass.channel, features: [], quiet: true)
         try await stream.subscribeTopic(BoardWords.pointsTopic, users: .all)
         // Last: whichever clearing it is told of, the points of the round that follows it come.

@@ -41,7 +41,7 @@ HANG_SECONDS = 300
 WRONG = [
     ("docs/swift.md", "access: .open", "access: .closed"),
     ("docs/examples/DrawingRoom.swift", "lifetime: .milliseconds(300)", "lifetime: 300"),
-    ("docs/moving-from-twilio.md", "Credential(address: printed)", "Credential(printed)"),
+    ("docs/moving-from-twilio.md", "Invitation(printed)", "RelayAddress(printed)"),
     ("docs/examples/SharedCanvas.swift", "retain: true", "retain: 1"),
     ("docs/examples/SharedCanvas.swift", "client.send(removing: key", "client.remove(key"),
     ("docs/examples/SharedCanvas.swift", "batch.progress", "batch.percent"),

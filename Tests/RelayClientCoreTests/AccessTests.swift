@@ -313,16 +313,6 @@ import Testing
         #expect((Limits.tokenBytesMax..<Limits.bytesBeforeLoginMax).contains(frame.bytes.count), "\(frame.bytes.count)")
     }
 
-    @Test(
-        "an address brings what stands behind its #, and nothing else",
-        arguments: [
-            ("http://192.168.1.5:7420/#key=abc", Credential.key("abc")), ("relay://h#token=a.b.c", .token("a.b.c")),
-            ("h#x=1&key=abc", .key("abc")),
-            ("h#key=a=b", .key("a=b")), ("h#key=", nil), ("h#token=&key=abc", .key("abc")), ("h/?key=abc", nil), ("h", nil), ("#", nil),
-            ("h#KEY=abc", nil),
-        ] as [(String, Credential?)])
-    func addresses(text: String, credential: Credential?) { #expect(Credential(address: text) == credential) }
-
     @Test("neither a description nor a dump of a credential has its text")
     func silent() {
         for credential in [Credential.key("SECRETISH"), .token("SECRETISH")] {

@@ -57,7 +57,7 @@ import Testing
         driver.feed(.json(.answer, EmptyAnswer(id: id)))
         #expect(try driver.completed[token]?.get() == .done)
         driver.feed(event(.snapshot, 1, [("name", "Bob")], user: "bob"))
-        #expect(changes(driver).map(\.owner) == [.user(bob)])
+        #expect(changes(driver).map(\.owner) == [.user("bob")])
         driver.cut()
         driver.pass(.seconds(1))
         driver.open()

@@ -18,10 +18,10 @@ enum Calls {
         // Also `.locks`; `quiet: true` hides this user; without `since` what follows from now on.
         try await client.subscribe("lesson", features: [.messages, .presence, .metadata], since: .beginning)
         // Does not come back to this client without `echo: true`; latecomers do not get it with `storeInHistory: false`.
-        let receipt = try client.send(.text("hello"), to: "lesson", customType: "chat", echo: false)
+        let receipt = try client.send("hello", to: "lesson", customType: "chat", echo: false)
         print(try await receipt.value.offset)
         // To one user: the value comes when bob's app has the message. Else `userOffline` or `unconfirmed`.
-        _ = try await client.send(.text("psst"), toUser: "bob").value
+        _ = try await client.send("psst", toUser: "bob").value
         // Returns when the client has got all that was accepted before, without a channel that of all; the loop or delegate may still
         // have to read it.
         try await client.barrier(in: "lesson")
@@ -33,11 +33,11 @@ enum Calls {
     }
 
     static func board(_ client: RelayClient) async throws {
-        _ = try await client.send(.text("{}"), to: "lesson", retainedAs: "s1").stored
+        _ = try await client.send("{}", to: "lesson", retainedAs: "s1").stored
         // Up to 8 MiB; also without a key and `retain`, as a large message.
-        _ = try await client.sendLarge(.bytes([0, 1, 2]), to: "lesson", key: "s2", retain: true).stored
+        _ = try await client.sendLarge([0, 1, 2], to: "lesson", key: "s2", retain: true).stored
         // Up to 4,096 changes, all or none, at 64 for one message of the rate; `changeIndex` of an error tells which one was refused.
-        let changes = [RecordChange(key: "s3", payload: .text("{}")), RecordChange(removing: "s2")]
+        let changes = [RecordChange(key: "s3", payload: "{}"), RecordChange(removing: "s2")]
         _ = try await client.send(changes: changes, to: "lesson").stored
         _ = try await client.send(removing: "s1", from: "lesson").stored
         _ = try await client.board(of: "lesson").clear()
@@ -50,7 +50,7 @@ enum Calls {
         // `lifetime` is 50 to 1,000 ms; also `qos`, `priority` and `meta`, 256 bytes about the publisher.
         try await stream.joinTopic("pen", lifetime: .milliseconds(300))
         // At most 1,024 bytes, without a receipt. A slow reader gets the newest of each slot.
-        try stream.send(.bytes([0, 10, 0, 20]), topic: "pen", slot: 1)
+        try stream.send([0, 10, 0, 20], topic: "pen", slot: 1)
         try await stream.leaveTopic("pen")
         // All publishers, now and later; or `users: .only(["bob"])`, who need not be there yet.
         _ = try await stream.subscribeTopic("pen", users: .all)

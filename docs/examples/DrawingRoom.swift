@@ -16,11 +16,9 @@ final class DrawingRoom: RelayClientDelegate {
     private let pen: StreamChannel
 
     /// Replaces `connect` with two tracks.
-    init(_ room: String, at address: RelayAddress, as user: String, credential: Credential?) async throws {
-        var options = ClientOptions()
-        options.credential = credential
+    init(_ room: String, at relay: Invitation, as user: String) async throws {
         self.room = room
-        client = try await RelayClient.connect(to: address, as: user, options: options)
+        client = try await RelayClient.connect(to: relay, as: user)
         pen = try await client.join(room)
         // A track with maxPacketLifeTime 300, and the same track of everybody else.
         try await pen.joinTopic("pen", lifetime: .milliseconds(300))
@@ -35,12 +33,12 @@ final class DrawingRoom: RelayClientDelegate {
     }
 
     /// With a slot, a slow reader may get only the newest place.
-    func penMoved(_ point: String) throws { try pen.send(.text(point), topic: "pen", slot: 1) }
+    func penMoved(_ point: String) throws { try pen.send(Payload(point), topic: "pen", slot: 1) }
     /// Shows the stroke at once. Its echo shows it again, in its place among those of others.
     func finished(_ stroke: [UInt8], key: String) async {
         showStroke(key, .bytes(stroke))
         do throws(RelayError) {
-            _ = try await client.sendLarge(.bytes(stroke), to: room, key: key, retain: true, echo: true).stored
+            _ = try await client.sendLarge(Payload(stroke), to: room, key: key, retain: true, echo: true).stored
         } catch {
             if error.code != .outcomeUnknown { showStroke(key, nil) }
             showProblem(error)

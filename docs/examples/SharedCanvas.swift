@@ -108,8 +108,8 @@ final class SharedCanvas: NSObject, PKCanvasViewDelegate, RelayClientDelegate {
             let receipt =
                 if let stroke {
                     try client.sendLarge(
-                        .bytes(Array(PKDrawing(strokes: [stroke]).dataRepresentation())), to: channel, customType: Self.customType,
-                        key: key, retain: true)
+                        Payload(PKDrawing(strokes: [stroke]).dataRepresentation()), to: channel, customType: Self.customType, key: key,
+                        retain: true)
                 } else {
                     try client.send(removing: key, from: channel)
                 }
@@ -220,7 +220,7 @@ final class SharedCanvas: NSObject, PKCanvasViewDelegate, RelayClientDelegate {
         let numbers = place.map { [Float($0.x), Float($0.y)] } ?? []
         let bytes = numbers.flatMap { number in withUnsafeBytes(of: number.bitPattern.littleEndian) { Array($0) } }
         // A refused packet does not matter: the next one is newer.
-        try? stream.send(.bytes(bytes), topic: "pen", slot: 1)
+        try? stream.send(Payload(bytes), topic: "pen", slot: 1)
     }
 
     func relayClient(_ client: RelayClient, received packet: Packet) {

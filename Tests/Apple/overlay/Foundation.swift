@@ -50,7 +50,9 @@ public struct Date: Sendable, Hashable, Comparable, Codable {
     public var timeIntervalSince1970: TimeInterval { 0 }
     public var timeIntervalSinceNow: TimeInterval { 0 }
     public func timeIntervalSince(_ date: Date) -> TimeInterval { 0 }
+    public static let distantFuture = Date()
     public static func < (a: Date, b: Date) -> Bool { false }
+    public static func + (a: Date, b: TimeInterval) -> Date { a }
 }
 
 public struct UUID: Sendable, Hashable {
@@ -170,16 +172,26 @@ open class JSONEncoder {
         public static let sortedKeys = Self(rawValue: 2)
         public static let withoutEscapingSlashes = Self(rawValue: 8)
     }
+    public enum DateEncodingStrategy: Sendable { case secondsSince1970 }
     public init() {}
     open var outputFormatting: OutputFormatting {
         get { [] }
+        set {}
+    }
+    open var dateEncodingStrategy: DateEncodingStrategy {
+        get { .secondsSince1970 }
         set {}
     }
     open func encode(_ value: some Encodable) throws -> Data { Data() }
 }
 
 open class JSONDecoder {
+    public enum DateDecodingStrategy: Sendable { case secondsSince1970 }
     public init() {}
+    open var dateDecodingStrategy: DateDecodingStrategy {
+        get { .secondsSince1970 }
+        set {}
+    }
     open func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value { fatalError() }
 }
 

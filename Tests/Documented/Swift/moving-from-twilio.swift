@@ -4,7 +4,7 @@ import RelayClient
     @MainActor static func main() async throws {
         try await Relay.run { client, stream, address in
             try await fragment1(client: client, stream: stream, address: address)
-            let room = try await DrawingRoom("lesson", at: address, as: "carol-77aa", credential: Credential(address: Relay.printed))
+            let room = try await DrawingRoom("lesson", at: Invitation(Relay.printed), as: "carol-77aa")
             var shown: [Payload?] = []
             room.showStroke = { _, stroke in shown.append(stroke) }
             room.showProblem = { fatalError("\($0)") }

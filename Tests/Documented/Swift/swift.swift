@@ -24,7 +24,7 @@ final class Listener: RelayClientDelegate {
             try await bob.subscribe("lesson")
             var other = ClientOptions()
             other.secret = .inMemory
-            other.credential = Credential(address: Relay.printed)
+            other.credential = try Invitation(Relay.printed).credential
             let tablet = try await enterTablet(from: bob, at: address, options: other)
             guard tablet.user == "bob" else { throw RelayError(.relayFault, "the tablet is \(tablet.user)") }
             await tablet.close()

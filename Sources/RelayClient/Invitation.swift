@@ -1,0 +1,173 @@
+public import RelayClientCore
+public import RelayIO
+import RelayWire
+
+/// What a client needs to come in: where a relay is, what lets in, and where to go.
+///
+///     let invitation = try Invitation("http://192.168.1.5:7420/#key=…")
+///     let client = try await RelayClient.connect(to: invitation, as: "alice-7f3a")
+///
+/// Its text is what a relay prints, what its QR code has, or a link to a board of the whiteboard page. Behind `#`, which no browser
+/// sends, stand parts with `&` between them:
+///
+/// | part | means |
+/// | --- | --- |
+/// | `key=…`, `k=…`; `token=…`, `t=…` | `credential` |
+/// | `/b/NAME?…`, before all others | `channel` |
+/// | `also=HOST:PORT`, any number | `addresses`, behind the first |
+/// | `relay=…` | `relayID` |
+/// | `pin=…` | `pin` |
+/// | `space=…` | `space` |
+///
+/// What else stands there is ignored: a newer relay may say more.
+public struct Invitation: Hashable, Sendable {
+    /// Where the relay is reached, one at least: the first that lets in counts.
+    public var addresses: [RelayAddress]
+    /// What lets in; `nil` at a relay that is open.
+    public var credential: Credential?
+    /// The board or room that the link leads to.
+    public var channel: String?
+    /// The relay's public id, 32 hexadecimal digits: another relay at this address is none that is meant.
+    public var relayID: String?
+    /// Fingerprint of the relay's public key. It is kept, and not compared yet: this library does not speak TLS.
+    public var pin: String?
+    /// Which part of a shared relay is meant. It is kept, and not used yet.
+    public var space: String?
+
+    /// The invitation to a relay whose parts are known.
+    public init(
+        _ address: RelayAddress, or others: [RelayAddress] = [], credential: Credential? = nil, channel: String? = nil,
+        relayID: String? = nil, pin: String? = nil, space: String? = nil
+    ) {
+        addresses = [address] + others
+        self.credential = credential
+        self.channel = channel
+        self.relayID = relayID
+        self.pin = pin
+        self.space = space
+    }
+
+    /// Reads a text.
+    ///
+    /// - Throws: `badRequest` if it names no relay that this library can reach. The error says nothing of what stands behind `#`.
+    public init(_ text: String) throws(RelayError) {
+        let place = String(text.prefix { $0 != "#" })
+        let parts = Self.parts(text.dropFirst(place.count + 1))
+        func first(_ names: String...) -> String? { parts.first { names.contains($0.name) && !$0.value.isEmpty }?.value }
+        addresses = ([place] + parts.filter { $0.name == "also" }.map(\.value)).compactMap { RelayAddress($0) }
+        guard !addresses.isEmpty else {
+            let isTLS = ["https://", "wss://", "relays://"].contains { place.lowercased().hasPrefix($0) }
+            throw RelayError(
+                .badRequest, isTLS ? "\(place) wants TLS, which this library does not speak" : "\(place) is no address of a relay")
+        }
+        channel = first("/b/").flatMap { try? Name($0).text }
+        relayID = first("relay")
+        pin = first("pin")
+        space = first("space")
+        credential =
+            switch parts.first(where: { Self.credentials.contains($0.name) && !$0.value.isEmpty }) {
+            case (let name, let value)? where name.hasPrefix("k"): .key(value)
+            case (_, let value)?: .token(value)
+            case nil: nil
+            }
+    }
+
+    /// The text, for a QR code: who has it has the credential. A join code, which people type, is left out.
+    public var text: String {
+        var parts: [(name: String, value: String?)] = []
+        switch credential {
+        case .key(let key): parts.append(("key", key))
+        case .token(let token): parts.append(("token", token))
+        case .joinCode, nil: break
+        }
+        parts += addresses.dropFirst().map { ("also", $0.description) }
+        parts += [("relay", relayID), ("pin", pin), ("space", space)]
+        let query = parts.compactMap { part in part.value.map { "\(part.name)=\(Self.encoded($0))" } }.joined(separator: "&")
+        let path = channel.map { "/b/" + Self.encoded($0) + (query.isEmpty ? "" : "?") } ?? ""
+        return addresses[0].pageURL + (path.isEmpty && query.isEmpty ? "" : "#" + path + query)
+    }
+
+    private static let credentials = ["key", "k", "token", "t"]
+
+    /// `/b/lesson?k=…&also=…`, the board's name under `/b/`.
+    private static func parts(_ text: Substring) -> [(name: String, value: String)] {
+        var rest = text
+        var found: [(name: String, value: String)] = []
+        if rest.hasPrefix("/b/") {
+            let name = rest.dropFirst(3).prefix { $0 != "?" }
+            found.append(("/b/", decoded(name)))
+            rest = rest[name.endIndex...]
+        }
+        if rest.first == "?" { rest = rest.dropFirst() }
+        for part in rest.split(separator: "&") {
+            let name = part.prefix { $0 != "=" }
+            found.append((String(name), decoded(part[name.endIndex...].dropFirst())))
+        }
+        return found
+    }
+
+    /// Without `%` and two digits in place of a byte; a text in which they are wrong is taken as it is.
+    private static func decoded(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = Substring(rest.prefix(2))
+            guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16) else { return String(text) }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return bytes.withUnsafeBytes { isValidUTF8($0) } ? String(decoding: bytes, as: UTF8.self) : String(text)
+    }
+
+    /// Whatever means something in an address becomes `%` and two digits.
+    private static func encoded(_ text: String) -> String {
+        var encoded = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: ":"), UInt8(ascii: "/"):
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            default: encoded += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return encoded
+    }
+}
+
+extension Invitation: CustomStringConvertible, CustomReflectable {
+    /// The first address and the channel, and nothing of the credential.
+    public var description: String { "\(addresses.first.map { "\($0)" } ?? "nowhere")\(channel.map { ", \($0)" } ?? "")" }
+
+    public var customMirror: Mirror { Mirror(self, children: ["addresses": addresses, "channel": channel as Any]) }
+}
+
+extension RelayClient {
+    /// Connects and logs in at the first address that lets in, each for `connectTimeout` at most. The client stays with that one.
+    ///
+    /// A credential in the options counts before that of the invitation.
+    ///
+    /// - Throws: what `connect(to:as:options:)` throws, of the last address; `connectFailed` also if another relay than `relayID` is there.
+    public static func connect(
+        to invitation: Invitation, as user: String, options: ClientOptions = .init()
+    ) async throws(RelayError) -> RelayClient {
+        var options = options
+        options.credential = options.credential ?? invitation.credential
+        var failure = RelayError(.badRequest, "an invitation without an address")
+        for address in invitation.addresses {
+            do throws(RelayError) {
+                let client = try await connect(to: address, as: user, options: options)
+                guard let wanted = invitation.relayID, let found = client.relayID, wanted != found else { return client }
+                await client.close()
+                failure = RelayError(.connectFailed, "\(address): another relay than \(wanted) is there: \(found)")
+            } catch {
+                guard error.code == .connectFailed || error.code == .timedOut else { throw error }
+                failure = error
+            }
+        }
+        throw failure
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import RelayClient
+import RelayServer
+import Testing
+
+/// What lets a newcomer in, as a text: of a relay, of its QR code, of a link to a board.
+@Suite(.timeLimit(.minutes(10))) struct InvitationTests {
+    private static let home = RelayAddress(host: "192.168.1.5")
+
+    @Test(
+        "an invitation is read as a relay prints it, and as the page's links have it; what it does not know is ignored",
+        arguments: [
+            ("http://192.168.1.5:7420/#key=abc", Invitation(Self.home, credential: .key("abc"))),
+            ("http://192.168.1.5:7420/#key=abc&j=def", Invitation(Self.home, credential: .key("abc"))),
+            ("http://192.168.1.5:7420/#/b/lesson%20A?k=abc", Invitation(Self.home, credential: .key("abc"), channel: "lesson A")),
+            ("http://192.168.1.5:7420/#/b/lesson", Invitation(Self.home, channel: "lesson")),
+            ("http://192.168.1.5:7420/#/b/?k=abc", Invitation(Self.home, credential: .key("abc"))),
+            ("192.168.1.5#t=a.b.c", Invitation(Self.home, credential: .token("a.b.c"))),
+            ("relay://192.168.1.5#token=&key=a=b", Invitation(Self.home, credential: .key("a=b"))),
+            ("192.168.1.5#KEY=abc&nonce&=&key=", Invitation(Self.home)),
+            ("192.168.1.5/?key=abc", Invitation(Self.home)), ("192.168.1.5#", Invitation(Self.home)),
+            ("192.168.1.5#key=%61%2G", Invitation(Self.home, credential: .key("%61%2G"))),
+            ("192.168.1.5#key=%FF", Invitation(Self.home, credential: .key("%FF"))),
+            ("192.168.1.5#key=%+1", Invitation(Self.home, credential: .key("%+1"))),
+            (
+                "192.168.1.5#also=board.local:80&also=ftp://x&also=%5B::1%5D&relay=0a&pin=p&space=s%26t&newer=1",
+                Invitation(
+                    home, or: [RelayAddress(host: "board.local", port: 80), RelayAddress(host: "::1")], relayID: "0a", pin: "p",
+                    space: "s&t")
+            ),
+            ("https://board.example/#k=abc&also=192.168.1.5", Invitation(Self.home, credential: .key("abc"))),
+        ] as [(String, Invitation)])
+    func reads(text: String, invitation: Invitation) throws { #expect(try Invitation(text) == invitation) }
+
+    @Test(
+        "an invitation's text is read as the same invitation",
+        arguments: [
+            Invitation(Self.home), Invitation(Self.home, credential: .key("a-b_c.d")),
+            Invitation(Self.home, credential: .token("a.b.c"), channel: "x?y#z &%"),
+            Invitation(
+                RelayAddress(host: "::1", port: 9), or: [Self.home], credential: .key("k"), channel: "lesson", relayID: "0a",
+                pin: "é&=", space: "s"),
+        ])
+    func writes(invitation: Invitation) throws {
+        #expect(try Invitation(invitation.text) == invitation, "\(invitation.text)")
+        #expect(invitation.text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
+    }
+
+    @Test(
+        "a text without a relay is refused, and what stands behind # is not repeated",
+        arguments: [("", "no address"), ("#key=SECRETISH", "no address"), ("ftp://x#key=SECRETISH", "no address"),
+            ("https://board.example/#key=SECRETISH", "TLS")])
+    func refuses(text: String, words: String) {
+        let error = #expect(throws: RelayError.self) { try Invitation(text) }
+        #expect(error?.code == .badRequest && error?.text.contains(words) == true && error?.text.contains("SECRETISH") == false)
+    }
+
+    @Test("neither a description nor a dump of an invitation has its credential; an address with one is no address")
+    func silent() throws {
+        let invitation = Invitation(Self.home, credential: .key("SECRETISH"), channel: "lesson")
+        var dumped = ""
+        dump(invitation, to: &dumped)
+        #expect(!"\(invitation)\(dumped)\(String(reflecting: invitation))".contains("SECRETISH"))
+        #expect("\(invitation)" == "relay://192.168.1.5:7420, lesson" && RelayAddress(invitation.text) == nil)
+    }
+
+    @Test("a client comes in by an invitation: at the first address where its relay answers, with its credential unless there is another")
+    func connects() async throws {
+        let gone = try await RelayServer.start(.init(port: 0))
+        await gone.stop()
+        let other = try await RelayServer.start(.init(port: 0))
+        let server = try await RelayServer.start(.init(port: 0, access: .keys()))
+        let keys = try #require(server.keys)
+        var options = ClientOptions()
+        (options.secret, options.device) = (.digits(String(repeating: "a", count: 32)), .inMemory)
+        func connect(_ invitation: Invitation) async throws -> RelayClient {
+            try await RelayClient.connect(to: invitation, as: "ann", options: options)
+        }
+        let first = try await connect(Invitation("127.0.0.1:\(server.address.port)#key=\(keys.join)"))
+        let relay = try #require(first.relayID)
+        #expect(first.access?.role == .editor)
+        await first.close()
+
+        let far = try await connect(
+            Invitation(gone.address, or: [other.address, server.address], credential: .key(keys.join), relayID: relay))
+        #expect(far.relayID == relay)
+        await far.close()
+
+        options.credential = .key(keys.host)
+        let host = try await connect(Invitation(server.address, credential: .key(keys.join)))
+        #expect(host.access?.role == .moderator)
+        await host.close()
+
+        options.credential = nil
+        let wrong = await #expect(throws: RelayError.self) { try await connect(Invitation(server.address, or: [other.address])) }
+        #expect(wrong?.code == .credentialRequired, "a relay that answers no is not passed over")
+        let stranger = await #expect(throws: RelayError.self) { try await connect(Invitation(other.address, relayID: relay)) }
+        #expect(stranger?.code == .connectFailed && stranger?.text.contains("another relay") == true)
+        var nowhere = Invitation(other.address)
+        nowhere.addresses = []
+        let unreachable = await #expect(throws: RelayError.self) { try await connect(nowhere) }
+        #expect(unreachable?.code == .badRequest)
+        await server.stop()
+        await other.stop()
+    }
+}
