@@ -101,8 +101,6 @@ import Testing
                 #expect(await refusal { try await lesson.set(["a": "3"], revisions: ["a": 7]) }?.code == .revisionMismatch)
                 try await lesson.remove(["a"])
                 try await profile.removeAll()
-                let bobs = MetadataOwner.user(try Name("bob")),
-                    stream = MetadataOwner.channel(ChannelID(kind: .stream, channel: try Name("points")))
                 for client in [alice, bob] {
                     let told = await changes(8, of: client)
                     #expect(told.map(\.isSnapshot) == [true, true, true, false, false, false, false, false])
