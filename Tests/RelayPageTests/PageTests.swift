@@ -46,7 +46,11 @@ import Testing
     func references() throws {
         let paths = Set(Page.files.map(\.path))
         for file in Page.files {
-            for path in imports(file) { #expect(paths.contains(path), "\(file.path) imports \(path)") }
+            // To a declaration a module's name is that of its declarations.
+            let isDeclaration = file.path.hasSuffix(".d.ts")
+            for path in imports(file).map({ isDeclaration ? $0.replacing(/\.js$/, with: ".d.ts") : $0 }) {
+                #expect(paths.contains(path), "\(file.path) imports \(path)")
+            }
             let text = String(decoding: file.bytes, as: UTF8.self)
             for match in text.matches(of: #/(?:href|src)="(/[^"]+)"/#) {
                 #expect(paths.contains(String(match.1)), "\(file.path) names \(match.1)")
