@@ -9,6 +9,7 @@ A case without a comment passes if its type's comment is there and the case carr
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -24,7 +25,9 @@ OF_PROTOCOLS = {
 def main() -> int:
     command = ["swift", "package", "dump-symbol-graph", "--minimum-access-level", "public", "--skip-synthesized-members"]
     run = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if run.returncode != 0:
+    # Targets of Apple's platforms are not built elsewhere, and have no code.
+    failed = re.findall(r"Failed to emit symbol graph for '(\w+)'", run.stdout)
+    if run.returncode != 0 and not (failed and all(name.endswith("Privacy") for name in failed)):
         print(run.stdout, file=sys.stderr)
         return 1
     folder = next((ROOT / ".build").glob("*/symbolgraph"))

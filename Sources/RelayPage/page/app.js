@@ -30,8 +30,9 @@ const style = {color: '1B1B1B', width: 350, paper: 'FFE680'}
 const restOfLooks = once(() => new Promise((resolve, reject) => document.head.append(make('link', {
   rel: 'stylesheet', href: new URL('late.css', import.meta.url), onload: resolve, onerror: () => reject(new Error('no style')),
 }))))
-/** What the first drawing does without. It comes behind it, so that it is there without a relay, or when it is wanted before. */
-const withWords = load => async () => (await Promise.all([load(), restOfWords(), restOfLooks()]))[0]
+// What the first drawing does without. It comes behind it, so that it is there without a relay, or when it is wanted before.
+// WebKit runs code of a module whose values it has not made, where two ask for it at once: so each is asked for once.
+const withWords = load => once(async () => (await Promise.all([load(), restOfWords(), restOfLooks()]))[0])
 const late = {
   boardChange: withWords(() => import('./board-change.js')), boards: withWords(() => import('./boards.js')),
   devices: withWords(() => import('./devices.js')), editing: withWords(() => import('./edit-bar.js')),
@@ -197,9 +198,8 @@ function turn(writes) {
 }
 
 const failed = async error => session?.state === 'closed' || late.explain().then(({explain}) => toast(explain(error)), noModule)
-
 const beginEditing = once(async () => {
-  // WebKit runs code of a module whose values it has not made, where a first import of it has failed and two ask for it at once.
+  // The bar's module imports this one, too: WebKit must not be asked for both at once.
   await loadTool('select')
   editing = (await late.editing()).beginEditing({hands: tools, choose, style: styleOf, tellWho, undo: $('undo').onclick,
     sized: elements => everyone?.tellSize(elements)})
