@@ -167,7 +167,7 @@ def vectors(stage):
     frames, boards = rows("frames.tsv"), rows("board.tsv")
     assert len(frames) >= 140 and len(boards) >= 60
     script = (pathlib.Path(__file__).parent / "vectors.js").read_text(encoding="utf-8")
-    found = page.driver.execute_async_script(script, "/relay-client.js", frames, boards)
+    found = page.driver.execute_async_script(script, frames, boards)
     assert found["rows"] == len(frames) + len(boards) and not found["wrong"], f"{len(found['wrong'])} wrong: {found['wrong'][:3]}"
 
 

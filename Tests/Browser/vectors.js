@@ -1,6 +1,6 @@
-// docs/vectors through the browser's own copy of the client. Run as the body of a function: the module's address, the rows.
+// docs/vectors through the browser's own copy of the client. Run as the body of a function: the rows.
 // Answers with what is wrong, and how many rows were looked at.
-const [address, frames, boards, done] = arguments
+const [frames, boards, done] = arguments
 const wrong = []
 const hex = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
 const fromHex = digits => Uint8Array.from(digits.match(/../g) ?? [], pair => parseInt(pair, 16))
@@ -26,7 +26,7 @@ const expect = (found, wanted, what) => {
   if (found !== wanted) wrong.push(`${what}: ${String(found).slice(0, 200)}, not ${String(wanted).slice(0, 200)}`)
 }
 
-import(address).then(({decodeFrame, encodeFrame, FrameReader, readJSON}) => {
+Promise.all([import('/client/frames.js'), import('/client/json.js')]).then(([{decodeFrame, encodeFrame, FrameReader}, {readJSON}]) => {
   for (const [name, digits, told] of frames) {
     const frame = decodeFrame(fromHex(digits))
     expect(frame.type, name.split('.')[0], name)
