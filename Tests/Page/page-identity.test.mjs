@@ -318,3 +318,9 @@ test('[AC1] who has a token is the user that it is for', async () => {
   for (const wrong of [undefined, {}, {key: 'k'}, {token: ''}, {token: 'a.b'}, {token: token('{')}, {token: token('{"sub":"a*"}')},
       {token: token('{"sub":5}')}]) assert.equal(subjectOf(wrong), undefined)
 })
+
+test('the key for guests, which a page keeps, is no part of what it logs in with', async () => {
+  const {loginWith} = await import('../../Sources/RelayPage/page/identity.js')
+  assert.deepEqual([loginWith({key: 'host', guestKey: 'join'}), loginWith({token: 't'}), loginWith(undefined)],
+    [{key: 'host'}, {token: 't'}, undefined])
+})

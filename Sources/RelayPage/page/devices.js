@@ -1,7 +1,7 @@
 // One more device of the same person: the link that leads it here, and how it becomes that person.
 import {ClientCore} from '../client/client.js'
 import {explain} from './explain.js'
-import {adoptPerson, keep} from './identity.js'
+import {adoptPerson, keep, loginWith} from './identity.js'
 import {newID} from './ink.js'
 import {ask} from './ui.js'
 import {say} from './words/index.js'
@@ -24,7 +24,8 @@ export function deviceLink(origin, board, {key, guestKey} = {}, code) {
  */
 export async function comeWith(code, {board, credential, storage, Client = ClientCore}) {
   const device = newID().slice(0, 16)
-  const client = new Client(location.origin + '/ws', undefined, {code, credential, storage, scope: location.host, device})
+  const options = {code, credential: loginWith(credential), storage, scope: location.host, device}
+  const client = new Client(location.origin + '/ws', undefined, options)
   try {
     await client.connect()
     const {name} = await client.channel(board).presence.states(client.user).catch(() => ({}))

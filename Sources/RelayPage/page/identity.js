@@ -67,6 +67,9 @@ const person = () => read(local, personPlace) ?? {}
 
 // MARK: The key
 
+/** What a client logs in with: the key for guests is this page's alone. */
+export const loginWith = credential => credential && (({guestKey, ...login}) => login)(credential)
+
 /** A key that was given to this tab, until a relay has let it in; a token, which is for one person, stays here. */
 export const keepGiven = credential => write(tab, 'whiteboard.credential', credential)
 
