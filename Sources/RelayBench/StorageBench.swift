@@ -162,11 +162,14 @@ struct StorageBench: Sendable {
                     let metadata = try writer.metadata(of: .message("heavy-\(number)"))
                     let board = String(repeating: "x", count: 65_000)
                     var count = 0
-                    while !Task.isCancelled {
-                        try await metadata.set(["board": board])
-                        count += 1
+                    do {
+                        while true {
+                            try await metadata.set(["board": board])
+                            count += 1
+                        }
+                    } catch let error as RelayError where error.code == .cancelled {
+                        return count
                     }
-                    return count
                 }
             }
             return try await group.reduce(0, +)

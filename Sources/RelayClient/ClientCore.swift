@@ -83,7 +83,7 @@ final class ClientCore: Sendable {
     }
 
     func ask(_ request: ClientRequest) async throws(RelayError) -> ClientAnswer {
-        try await call(isEnding: request.isEnding, more: request.waitAtRelay) { (machine, token, now) throws(RelayError) in
+        try await call(isHandedOver: request.isHandedOver, more: request.waitAtRelay) { (machine, token, now) throws(RelayError) in
             try machine.request(request, token: token, at: now)
         }
     }
@@ -91,14 +91,14 @@ final class ClientCore: Sendable {
     /// Takes its place in the order before it suspends. It ends with its task, and when its time is up.
     ///
     /// - Parameters:
-    ///   - isEnding: it ends something: that is done in any case.
+    ///   - isHandedOver: it is done in any case.
     ///   - more: how long the relay may wait before it answers.
     /// - Throws: `cancelled` and `timedOut`, whose `outcome` says whether it was sent; `notConnected`.
     func call(
-        isEnding: Bool = false, more: Duration = .zero,
+        isHandedOver: Bool = false, more: Duration = .zero,
         _ body: (inout ClientMachine, ClientToken, Instant) throws(RelayError) -> Void
     ) async throws(RelayError) -> ClientAnswer {
-        guard isEnding || !Task.isCancelled else { throw RelayError(.cancelled, "the call was cancelled", outcome: .nothingHappened) }
+        guard isHandedOver || !Task.isCancelled else { throw RelayError(.cancelled, "the call was cancelled", outcome: .nothingHappened) }
         var asked: ClientToken = 0
         let receipt = try send { (machine, token, now) throws(RelayError) in
             asked = token

@@ -27,14 +27,14 @@ extension ClientMachine {
         var staysAsked = true
         let isMeant = { (item: Outgoing) in if case .request(token, _) = item { true } else { false } }
         if let item = queue.elements.first(where: isMeant), case .request(_, let request) = item {
-            staysAsked = request.isEnding
+            staysAsked = request.isHandedOver
             if !staysAsked {
                 count(item, -1)
                 queue.removeAll(where: isMeant)
                 error.outcome = .nothingHappened
             }
         } else if let index = askedAgain.firstIndex(where: { $0.token == token }) {
-            staysAsked = askedAgain[index].request.isEnding
+            staysAsked = askedAgain[index].request.isHandedOver
             if !staysAsked { askedAgain.remove(at: index) }
         } else if let (id, pending) = requests.first(where: { $0.value.token == token }) {
             if pending.request.waits { ask(.cancel(id), token: nil) }

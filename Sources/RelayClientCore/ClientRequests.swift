@@ -140,7 +140,10 @@ package enum ClientRequest: Equatable, Sendable {
         }
     }
 
-    /// Whether it ends something that the app has begun: it is done whether somebody waits for it or not. [SE11]
+    /// Whether it is done whether somebody waits for it or not.
+    package var isHandedOver: Bool { if case .releaseLock = self { true } else { isEnding } }
+
+    /// Whether it ends something that the app has begun, and is asked again after a break. [SE11]
     package var isEnding: Bool {
         switch self {
         case .unsubscribe, .leave, .leaveTopic, .unsubscribeTopic, .unsubscribeUserMetadata: true

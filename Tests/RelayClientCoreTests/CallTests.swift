@@ -69,10 +69,10 @@ import Testing
         }
         let found = try #require(error(driver, token))
         #expect(found.code == (isCancelled ? .cancelled : .timedOut))
-        #expect(found.outcome == (request.isEnding ? .unknown : .nothingHappened))
+        #expect(found.outcome == (request.isHandedOver ? .unknown : .nothingHappened))
         driver.open()
         driver.logIn()
-        #expect(names(driver).count == (request.isEnding ? 1 : 0))
+        #expect(names(driver).count == (request.isHandedOver ? 1 : 0))
     }
 
     @Test(

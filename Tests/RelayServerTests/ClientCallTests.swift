@@ -22,6 +22,7 @@ import Testing
         ("bans", false, { _ = try await $0.moderation.bans() }),
         ("offerDevice", false, { _ = try await $0.offerDevice() }),
         ("setReaderLimits", false, { try await $0.setReaderLimits(ReaderLimits()) }),
+        ("release", true, { try await $0.locks(of: .message("lesson")).release("pen") }),
         ("unsubscribe", true, { try await $0.unsubscribe("lesson") }),
     ]
 

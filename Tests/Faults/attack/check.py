@@ -28,6 +28,7 @@ import time
 import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import stage as theatre  # noqa: E402
 from stage import Gate, Stage, shown  # noqa: E402
 from daemon import find_binary  # noqa: E402
 
@@ -116,6 +117,7 @@ def main():
     given = parser.parse_args()
     if unknown := [name for name in given.attacks if name not in ATTACKS]:
         parser.error(f"no such attack: {' '.join(unknown)}")
+    theatre.judges_latency = given.judge_latency
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     binary, found = find_binary(given.binary), []

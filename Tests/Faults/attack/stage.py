@@ -82,8 +82,18 @@ class Watch:
         self.thread.join(PATIENCE)
 
 
+ATTACKER_NICE = 10
+judges_latency = False
+
+
 def take_only_what_is_left():
-    """This process stands for other machines: it has the processor while nobody else wants it, and so has who looks at the relay."""
+    """This process stands for other machines: it takes the processor that relays and pairs leave.
+
+    Where latency is judged that is what nobody wants, for who looks at the relay, too. On a busy machine it would starve.
+    """
+    if not judges_latency:
+        os.nice(ATTACKER_NICE)
+        return
     for thread in os.listdir("/proc/self/task"):
         os.sched_setscheduler(int(thread), os.SCHED_IDLE, os.sched_param(0))
 
