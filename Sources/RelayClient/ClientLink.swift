@@ -12,7 +12,7 @@ final class ClientLink: @unchecked Sendable {
     private var readiness: Readiness?
     private var socket: StreamSocket?
     private var attempt: UInt64 = 0
-    /// Set when the attempt that connects now is none any more.
+    /// Of the attempt that connects now: whether it is to end.
     private var connectingIsCancelled: Mutex<Bool>?
     private var isBlocked = false
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)

@@ -27,7 +27,7 @@ public struct Invitation: Hashable, Sendable {
     public var credential: Credential?
     /// The board or room that the link leads to.
     public var channel: String?
-    /// The relay's public id, 32 hexadecimal digits: another relay at this address is none that is meant.
+    /// The relay's public id, 32 hexadecimal digits. A relay with another one is refused.
     public var relayID: String?
     /// Fingerprint of the relay's public key. It is kept, and not compared yet: this library does not speak TLS.
     public var pin: String?

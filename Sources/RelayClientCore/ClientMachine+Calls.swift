@@ -73,9 +73,9 @@ extension ClientMachine {
         locksOrphaned.remove(lock)
     }
 
-    /// Releases what came too late, as soon as no other call of this client waits for it.
+    /// Releases what came too late, as soon as no other call of this client waits for it, and there is a link.
     mutating func giveBackOrphans() {
-        guard !locksOrphaned.isEmpty else { return }
+        guard state == .live, !locksOrphaned.isEmpty else { return }
         for lock in locksOrphaned.inOrder() where !isAwaited(lock) {
             locksOrphaned.remove(lock)
             ask(.releaseLock(lock), token: nil)
@@ -104,6 +104,6 @@ struct CallEnds: Sendable {
     }
 
     mutating func forget(_ tokens: Set<ClientToken>) {
-        if !ends.isEmpty, !tokens.isEmpty { ends.removeAll { tokens.contains($0.token) } }
+        if !tokens.isEmpty { ends.removeAll { tokens.contains($0.token) } }
     }
 }

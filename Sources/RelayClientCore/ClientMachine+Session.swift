@@ -41,6 +41,7 @@ extension ClientMachine {
             askAgain()
             for pending in asked { askAgain(pending) }
         }
+        giveBackOrphans()
         dropStalePackets(at: now)
     }
 

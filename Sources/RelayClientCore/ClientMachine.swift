@@ -119,7 +119,9 @@ package struct ClientMachine: Sendable {
 
     package mutating func takeEffects() -> [ClientEffect] {
         defer { effects = [] }
-        callEnds.forget(Set(effects.compactMap { if case .completed(let token, _) = $0 { token } else { nil } }))
+        if callEnds.first != nil {
+            callEnds.forget(Set(effects.compactMap { if case .completed(let token, _) = $0 { token } else { nil } }))
+        }
         return effects
     }
 

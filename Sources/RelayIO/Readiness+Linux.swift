@@ -9,7 +9,7 @@ package import Dispatch
 /// (swift-corelibs-libdispatch #949), and thousands of resets ended the relay with it. And a descriptor costs two calls
 /// in its life (edge-triggered, epoll(7)) instead of two and an ioctl for each event.
 package final class Readiness: @unchecked Sendable {
-    // Safe: everything mutable is touched on `queue` only.
+    // Safe: everything mutable is touched on `queue` only, but for `arrived`, which has a lock.
     package let queue: DispatchQueue
     private let epoll: Int32
     private let driver: Driver

@@ -83,7 +83,7 @@ actor Engine {
     /// What a read and a frame count at least, in bytes. [DL10]
     private static let readBytesMin = 1024
     private static let frameBytes = 256
-    /// What a connection counts that is accepted: about what two reads cost.
+    /// What a new connection counts: to accept it takes six calls of the system. [DL10]
     private static let acceptedBytes = 8 * 1024
     /// What an HTTP request, or a control frame of a WebSocket, counts besides.
     static let webActionBytes = 12 * 1024

@@ -163,6 +163,23 @@ import Testing
         #expect(names(driver) == [])
     }
 
+    @Test("one whose last waiter went with the link goes back over the next link", arguments: [true, false])
+    func orphanedOverBreak(resumed: Bool) throws {
+        let driver = MachineDriver()
+        driver.logIn()
+        let (first, id) = try acquire(driver), (second, _) = try acquire(driver)
+        withdraw(driver, first)
+        grant(driver, id)
+        driver.cut()
+        #expect(error(driver, second)?.code == .outcomeUnknown)
+        withdraw(driver, try driver.ask(.acquireLock(Self.pen, waitMilliseconds: 1_000)))
+        #expect(driver.machine.gather().isEmpty, "nothing is written without a link")
+        driver.pass(.seconds(1))
+        driver.open()
+        driver.logIn(resumed: resumed)
+        #expect(names(driver) == ["releaseLock"])
+    }
+
     @Test("one that this client has already stays, until it is released or lost", arguments: [true, false])
     func held(isReleased: Bool) throws {
         let driver = MachineDriver()

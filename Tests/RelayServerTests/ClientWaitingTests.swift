@@ -9,12 +9,14 @@ import Testing
 
 /// A client that is told to wait for its relay: while iOS asks for the local network, each link fails.
 @Suite struct ClientWaitingTests {
-    private static func patient() -> ClientOptions {
+    private static func connecting(to port: UInt16) -> Task<RelayClient, any Error> {
         var options = ClientOptions()
         options.secret = .inMemory
         options.device = .inMemory
         options.waitsForConnectivity = true
-        return options
+        return Task { [options] in
+            try await RelayClient.connect(to: RelayAddress(host: "127.0.0.1", port: port), as: "alice", options: options)
+        }
     }
 
     /// A port whose links break at once, and the first of them.
@@ -34,9 +36,7 @@ import Testing
     @Test("a client that waits for its relay connects when it is there; the link that failed before ended nothing")
     func waits() async throws {
         let breaking = try Self.breakingPort()
-        let connecting = Task {
-            try await RelayClient.connect(to: RelayAddress(host: "127.0.0.1", port: breaking.port), as: "alice", options: Self.patient())
-        }
+        let connecting = Self.connecting(to: breaking.port)
         var links = breaking.first.makeAsyncIterator()
         await links.next()
         breaking.close()
@@ -51,9 +51,7 @@ import Testing
     @Test("a client that waits for its relay ends when its task is cancelled")
     func cancelled() async throws {
         let breaking = try Self.breakingPort()
-        let connecting = Task {
-            try await RelayClient.connect(to: RelayAddress(host: "127.0.0.1", port: breaking.port), as: "alice", options: Self.patient())
-        }
+        let connecting = Self.connecting(to: breaking.port)
         var links = breaking.first.makeAsyncIterator()
         await links.next()
         connecting.cancel()

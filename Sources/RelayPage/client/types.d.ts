@@ -141,7 +141,7 @@ export interface AcquireOptions extends CallOptions {
 }
 /** What must hold, or nothing is written. */
 export interface WriteConditions {
-  /** The revision that each of these items must have, by key; 0: there is none. */
+  /** By key, the revision that an item must have: 0 where it must not exist. */
   revisions?: Record<string, number>
   /** The one that the set must have. */
   majorRevision?: number
