@@ -136,7 +136,7 @@ package enum ClientRequest: Equatable, Sendable {
         case .subscribe, .join, .subscribedUsers, .who, .whereIs, .getStates, .history, .barrier, .getMetadata, .getLocks, .boards, .bans,
             .setReaderLimits, .offerDevice, .offerJoinCode, .withdrawJoinCode, .status:
             true
-        default: isEnding
+        default: false
         }
     }
 
