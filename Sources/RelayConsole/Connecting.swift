@@ -199,6 +199,11 @@ private func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () th
     }
 }
 
+extension RelayError {
+    /// Whether nothing more can be done: the client is closed, or the task was cancelled.
+    package var isTheEnd: Bool { code == .clientClosed || code == .cancelled }
+}
+
 /// Logs in.
 package func connect(_ arguments: Arguments, as user: String) async throws -> RelayClient { try await connect(arguments, .user(user)) }
 

@@ -223,7 +223,8 @@ package struct ReplayPen: Sendable {
         let stroke = plan.steps[place].stroke
         var isAccepted = false
         do {
-            let offset = try await receipt.offset()
+            // What was sent is sent: its answer counts, whether drawing was cancelled or not.
+            let offset = try await Task { try await receipt.offset() }.value
             isAccepted = true
             let took = ContinuousClock.now - sentAt
             tally.withLock {
@@ -235,7 +236,7 @@ package struct ReplayPen: Sendable {
             switch receipt {
             case .changes(let changes, let receipt):
                 audience?.strokeIsAccepted()
-                audience?.stored(changes, upTo: try await receipt.stored)
+                audience?.stored(changes, upTo: try await Task { try await receipt.stored }.value)
             case .asked(_, isClear: true): if let offset { audience?.cleared(at: offset) }
             case .message, .large, .asked: break
             }

@@ -101,7 +101,7 @@ struct ReplayStore: Sendable {
     }
 
     private func refused(_ error: RelayError) async throws {
-        guard error.code != .clientClosed else { throw error }
+        guard !error.isTheEnd else { throw error }
         let (wait, isFirstConflict) = saver.withLock { saver in
             let before = saver.conflicts
             return (saver.refused(error), before == 0 && saver.conflicts == 1)

@@ -106,7 +106,7 @@ struct BoardImport: Sendable {
 
     /// - Throws: when nothing more can be sent.
     private func failed(_ record: BoardRecord, _ error: RelayError) throws {
-        guard error.code != .clientClosed else { throw error }
+        guard !error.isTheEnd else { throw error }
         outcome.withLock {
             $0.failures[error.name, default: 0] += 1
             $0.firstFailure = $0.firstFailure ?? "\(record.key): \(error.text) (\(error.name))"
