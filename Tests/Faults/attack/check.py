@@ -10,8 +10,8 @@ what the machine does meanwhile happens to both.
 The attacker stands for other machines: when it begins, it takes only the processor that relays and pairs leave.
 
 Red is what was counted: bytes queued or resident, refusals and ends of innocents, guesses that nobody counted, newcomers who were not
-served. Latencies are printed as p50/p99 in milliseconds, and how many times as long the p99 is as the control's: medians of `--pairs`
-runs. `--judge-latency` wants at most twice as long. `--long` does all in the size in which it was found. Exit code 0 or 1.
+served. Latencies are printed as p50/p99 in milliseconds, of all messages of `--pairs` runs, and how many times as long the p99 is as the
+control's. `--judge-latency` wants at most twice as long. `--long` does all in the size in which it was found. Exit code 0 or 1.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def run(name, given, binary):
 
 
 def attack(name, given, binary):
-    """Its gates, its figures, and how long it took."""
+    """Its gates, its figures, its latencies, and how long it took."""
     module, began = importlib.import_module(ATTACKS[name]), time.monotonic()
     with Stage(binary, name, given.seed, given.long, **getattr(module, "STAGE", {})) as stage:
         try:
@@ -58,17 +58,18 @@ def attack(name, given, binary):
         stage.finish(getattr(module, "WAITING_MAX", None))
         if hasattr(module, "after") and stage.relay.process.poll() is None:
             module.after(stage)
-    return stage.gates, stage.figures, time.monotonic() - began
+    return stage.gates, stage.figures, stage.samples, time.monotonic() - began
 
 
 def summary(name, runs, judges_latency):
     """What several runs of one attack say together."""
-    gates = [gate for gates, _, _ in runs for gate in gates]
+    gates = [gate for gates, *_ in runs for gate in gates]
     figures = {}
     for key in runs[0][1]:
-        figures[key] = medians([found.get(key) for _, found, _ in runs])
+        figures[key] = medians([found.get(key) for _, found, *_ in runs])
     for what in ("messages", "records"):
-        attacked, control = figures.get(what) or (None, None)
+        attacked, control = figures[what] = [theatre.quantiles([took for *_, samples, _ in runs for took in samples[what][whose]])
+                                             for whose in (0, 1)]
         if attacked and control:
             figures[f"{what} p99 ratio"] = round(attacked[1] / control[1], 2)
     if judges_latency:

@@ -153,7 +153,7 @@ class Stage:
     def __init__(self, binary, name, seed, is_long, options=(), bounds_memory=False, **more):
         self.binary, self.is_long, self.options, self.more = str(binary), is_long, list(options), more
         self.seed, self.dice = seed, random.Random(f"{seed}/{name}")
-        self.gates, self.figures, self.windows, self.users, self.addressed = [], {}, [], 0, 0
+        self.gates, self.figures, self.samples, self.windows, self.users, self.addressed = [], {}, {}, [], 0, 0
         if bounds_memory and self.has_option("--memory"):
             self.options += ["--memory", f"{self.memory // MIB}MiB"]
         self.closing = contextlib.ExitStack()
@@ -323,7 +323,7 @@ class Stage:
         if waiting_max is not None:
             self.at_most("records of one innocent that wait at once", attacked["unstoredMax"], waiting_max + control["unstoredMax"])
         for what in ("messages", "records"):
-            self.figures[what] = [latencies(report[what], self.windows) for report in (attacked, control)]
+            self.samples[what] = [latencies(report[what], self.windows) for report in (attacked, control)]
         self.figures["records waiting at once"] = [attacked["unstoredMax"], control["unstoredMax"]]
         self.figures["sends that this machine was too late for"] = attacked["skipped"]
 
@@ -372,9 +372,13 @@ def told_codes(stage, codes):
 
 
 def latencies(samples, windows):
-    """(p50, p99, most) in milliseconds of what was due in these times; None without any."""
-    values = sorted(took * 1000 for due, took in samples if any(began <= due <= end for began, end in windows))
+    """In milliseconds, of what was due in these times."""
+    return [took * 1000 for due, took in samples if any(began <= due <= end for began, end in windows)]
+
+
+def quantiles(values):
+    """(p50, p99, most); None without any."""
     if len(values) < 2:
         return None
     cuts = statistics.quantiles(values, n=100, method="inclusive")
-    return [round(value, 2) for value in (cuts[49], cuts[98], values[-1])]
+    return [round(value, 2) for value in (cuts[49], cuts[98], max(values))]
