@@ -12,11 +12,11 @@ public struct BoardDigest: Hashable, Sendable, CustomStringConvertible {
     /// Of an empty board.
     public init() {}
 
-    public init(_ records: some Sequence<BoardRecord>) {
+    public init(_ records: some Sequence<WhiteboardRecord>) {
         for record in records { insert(record) }
     }
 
-    public mutating func insert(_ record: BoardRecord) {
+    public mutating func insert(_ record: WhiteboardRecord) {
         let hash = RecordHash(record)
         first &+= hash.first
         second &+= hash.second
@@ -24,7 +24,7 @@ public struct BoardDigest: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Undoes `insert` of an equal record.
-    public mutating func remove(_ record: BoardRecord) {
+    public mutating func remove(_ record: WhiteboardRecord) {
         let hash = RecordHash(record)
         first &-= hash.first
         second &-= hash.second
@@ -45,7 +45,7 @@ private struct RecordHash {
     private(set) var first: UInt64 = 0x243F_6A88_85A3_08D3
     private(set) var second: UInt64 = 0x1319_8A2E_0370_7344
 
-    init(_ record: BoardRecord) {
+    init(_ record: WhiteboardRecord) {
         // Lengths stand before what they count, and an absent custom type is not an empty one: no two records are the
         // same sequence of words.
         add(Array(record.key.utf8))

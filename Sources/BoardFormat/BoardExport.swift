@@ -30,7 +30,7 @@ public struct BoardExportWriter: Sendable {
     /// The next record's line.
     ///
     /// - Throws: what a reader would refuse.
-    public mutating func line(_ record: BoardRecord) throws(BoardError) -> [UInt8] {
+    public mutating func line(_ record: WhiteboardRecord) throws(BoardError) -> [UInt8] {
         try record.validate()
         let base64: String? =
             if case .bytes(let bytes) = record.payload { String(decoding: Base64.encode(bytes), as: UTF8.self) } else { nil }
@@ -82,7 +82,7 @@ public struct BoardExportReader: Sendable {
     ///
     /// - Parameter records: gets the records that are complete with them, in their order.
     /// - Throws: the fault, with its line. The reader can read nothing after it.
-    public mutating func read(_ bytes: [UInt8], into records: inout [BoardRecord]) throws(BoardExportError) {
+    public mutating func read(_ bytes: [UInt8], into records: inout [WhiteboardRecord]) throws(BoardExportError) {
         var left = bytes[...]
         while let end = left.firstIndex(of: UInt8(ascii: "\n")) {
             try append(left[..<end])
@@ -103,7 +103,7 @@ public struct BoardExportReader: Sendable {
     ///
     /// - Throws: when the board has not.
     public mutating func finish() throws(BoardExportError) {
-        var records: [BoardRecord] = []
+        var records: [WhiteboardRecord] = []
         // The last line may lack its end, a record's may not: it is not known to be whole.
         if !rest.isEmpty, state != .records || text(of: rest) == BoardExport.tail { try endLine(into: &records) }
         switch state {
@@ -113,7 +113,7 @@ public struct BoardExportReader: Sendable {
         }
     }
 
-    private mutating func endLine(into records: inout [BoardRecord]) throws(BoardExportError) {
+    private mutating func endLine(into records: inout [WhiteboardRecord]) throws(BoardExportError) {
         lines += 1
         if rest.last == UInt8(ascii: "\r") { rest.removeLast() }
         defer { rest.removeAll(keepingCapacity: rest.capacity < 1 << 20) }
@@ -137,7 +137,7 @@ public struct BoardExportReader: Sendable {
         }
     }
 
-    private mutating func record() throws(BoardExportError) -> BoardRecord {
+    private mutating func record() throws(BoardExportError) -> WhiteboardRecord {
         let hasComma = rest.first == UInt8(ascii: ",")
         guard hasComma == !keys.isEmpty else {
             throw problem(keys.isEmpty ? "the first record has no comma before it" : "a comma is expected before each record but the first")
@@ -145,9 +145,9 @@ public struct BoardExportReader: Sendable {
         guard rest.dropFirst(hasComma ? 1 : 0).first == UInt8(ascii: "{") else {
             throw problem("a record is expected, such as {\"key\":\"s1\",\"text\":\"…\"}, or \(BoardExport.tail)")
         }
-        let record: BoardRecord
+        let record: WhiteboardRecord
         do {
-            record = try BoardRecord(BoardFields(reading: hasComma ? Array(rest.dropFirst()) : rest), bytesMax: recordBytesMax)
+            record = try WhiteboardRecord(BoardFields(reading: hasComma ? Array(rest.dropFirst()) : rest), bytesMax: recordBytesMax)
         } catch {
             throw problem("\(error)")
         }
@@ -162,7 +162,7 @@ public struct BoardExportReader: Sendable {
     private func text(of bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }
 
-extension BoardRecord {
+extension WhiteboardRecord {
     fileprivate init(_ object: BoardFields, bytesMax: Int) throws(BoardError) {
         for field in object.members where !["base64", "customType", "key", "text"].contains(field.key) {
             throw .badValue(field: field.key, problem: "a record has key, customType, and text or base64")

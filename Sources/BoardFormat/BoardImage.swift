@@ -48,7 +48,7 @@ public struct BoardImage: Equatable, Sendable {
     /// The one record that keeps this image on a board, under its id as key.
     ///
     /// - Throws: `outOfRange` for what the format does not have, `badValue` for a file that is not what the fields say.
-    public func record() throws(BoardError) -> BoardRecord { try BoardRecord(id, BoardWords.image, payload()) }
+    public func record() throws(BoardError) -> WhiteboardRecord { try WhiteboardRecord(id, BoardWords.image, payload()) }
 }
 
 extension BoardImage {

@@ -9,7 +9,7 @@ public enum BoardSVG {
     static let pressureSteps = 24
 
     /// The document, UTF-8.
-    public static func document(_ picture: BoardPicture) -> [UInt8] {
+    public static func document(_ picture: WhiteboardPicture) -> [UInt8] {
         let elements = picture.ordered
         var bounds = Bounds()
         for element in elements { bounds.add(element) }
@@ -148,7 +148,7 @@ private struct Bounds {
     private var xs: ClosedRange<Int>?
     private var ys: ClosedRange<Int>?
 
-    mutating func add(_ element: BoardPicture.Element) {
+    mutating func add(_ element: WhiteboardPicture.Element) {
         switch element {
         case .stroke(let parts):
             for part in parts {

@@ -40,7 +40,7 @@ public struct BoardText: Equatable, Sendable {
     ///
     /// - Throws: `outOfRange` for what the format does not have: more than `BoardLimits.textBytes`, for example; `missingField` for
     ///   paper without a width.
-    public func record() throws(BoardError) -> BoardRecord { try BoardRecord(id, BoardWords.text, payload()) }
+    public func record() throws(BoardError) -> WhiteboardRecord { try WhiteboardRecord(id, BoardWords.text, payload()) }
 }
 
 extension BoardText {

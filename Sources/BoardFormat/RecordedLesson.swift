@@ -6,12 +6,12 @@ public struct LessonEvent: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
         /// The recording began, at this time in ms since 1970.
         case begin(time: Int)
-        case record(BoardRecord, by: String)
+        case record(WhiteboardRecord, by: String)
         case removal(key: String, by: String)
         case clear(by: String)
         /// A message that is not kept.
-        case message(BoardRecord.Payload, customType: String?, key: String?, by: String)
-        case packet(BoardRecord.Payload, topic: String, by: String, device: String)
+        case message(WhiteboardRecord.Payload, customType: String?, key: String?, by: String)
+        case packet(WhiteboardRecord.Payload, topic: String, by: String, device: String)
         /// A device has stopped publishing there.
         case left(topic: String, by: String, device: String)
         /// The board's paper; `nil`: its item was removed.
@@ -103,13 +103,13 @@ extension LessonEvent {
             try object.checkVersion()
             kind = .begin(time: try object.integer("time", in: 0...BoardLimits.integerMax))
         case "record":
-            let record = BoardRecord(
+            let record = WhiteboardRecord(
                 key: try object.string("key"), customType: try object.text("customType"), payload: try object.payload())
             try record.validate()
             kind = .record(record, by: try object.string("by"))
         case "remove":
             let key = try object.string("key")
-            try BoardRecord(key: key, payload: .bytes([0])).validate()
+            try WhiteboardRecord(key: key, payload: .bytes([0])).validate()
             kind = .removal(key: key, by: try object.string("by"))
         case "clear": kind = .clear(by: try object.string("by"))
         case "message":
@@ -194,7 +194,7 @@ extension LessonEvent {
         }
     }
 
-    private var payload: BoardRecord.Payload? {
+    private var payload: WhiteboardRecord.Payload? {
         switch kind {
         case .record(let record, _): record.payload
         case .message(let payload, _, _, _), .packet(let payload, _, _, _): payload
@@ -238,7 +238,7 @@ extension BoardFields {
     fileprivate func text(_ key: String) throws(BoardError) -> String? { optional(key) == nil ? nil : try string(key) }
 
     /// A field `text` or `base64`.
-    func payload() throws(BoardError) -> BoardRecord.Payload {
+    func payload() throws(BoardError) -> WhiteboardRecord.Payload {
         switch (optional("text"), optional("base64")) {
         case (nil, nil): throw .missingField("text, or base64,")
         case (_?, _?): throw .badValue(field: "base64", problem: "a record has text or base64, not both")

@@ -57,8 +57,8 @@ public struct ReplayPlan: Equatable, Sendable {
     public enum LessonStep: Equatable, Sendable {
         /// One large record, or a change set: records that are written, or removed where there is `nil`.
         case changes([Change])
-        case message(BoardRecord.Payload, customType: String?, key: String?)
-        case packet(BoardRecord.Payload, topic: String)
+        case message(WhiteboardRecord.Payload, customType: String?, key: String?)
+        case packet(WhiteboardRecord.Payload, topic: String)
         case clear
         /// `nil` removes the item.
         case paper(String?)
@@ -67,10 +67,10 @@ public struct ReplayPlan: Equatable, Sendable {
     /// What becomes of a key.
     public struct Change: Equatable, Sendable {
         public var key: String
-        public var record: BoardRecord?
+        public var record: WhiteboardRecord?
 
         /// Writes a record.
-        public init(_ record: BoardRecord) { (key, self.record) = (record.key, record) }
+        public init(_ record: WhiteboardRecord) { (key, self.record) = (record.key, record) }
 
         /// Removes the record of a key.
         public init(removing key: String) { self.key = key }

@@ -75,10 +75,10 @@ extension Stroke {
     /// The one record that keeps this stroke on a board, under its id as key, however long it is.
     ///
     /// - Throws: as `payloads`; `tooLarge` beyond `BoardLimits.recordBytesMax`.
-    public func record() throws(BoardError) -> BoardRecord {
+    public func record() throws(BoardError) -> WhiteboardRecord {
         try checkFields()
         let all = PointCoding.encode(points[...], columns: columns, bytesMax: .max)
-        return try BoardRecord(id, BoardWords.stroke, payload(points: all.json, part: 1, parts: 1))
+        return try WhiteboardRecord(id, BoardWords.stroke, payload(points: all.json, part: 1, parts: 1))
     }
 
     /// Puts the parts of one stroke together again.

@@ -49,10 +49,10 @@ struct JoinBench: Sendable {
         return problems
     }
 
-    private func client(_ relay: BenchRelay, _ name: String) async throws -> RelayClient {
+    private func client(_ relay: BenchRelay, _ name: String) async throws -> WhiteboardClient {
         var options = ClientOptions()
         options.secret = .inMemory
-        return try await RelayClient.connect(to: relay.address, as: name, options: options)
+        return try await WhiteboardClient.connect(to: relay.address, as: name, options: options)
     }
 
     /// All strokes of one user, each under a key of its own.
@@ -96,7 +96,7 @@ struct JoinBench: Sendable {
         }
         let watched = Task {
             var packets = 0, lost = 0
-            for await event in looking.events {
+            for await event in looking.told {
                 if case .packet = event { packets += 1 }
                 if case .packetsLost(let ranges) = event {
                     lost += ranges.entries.reduce(0) { $0 + Int(($1.last ?? $1.first) - $1.first + 1) }
@@ -104,7 +104,7 @@ struct JoinBench: Sendable {
             }
             return (packets, lost)
         }
-        var clients: [RelayClient] = []
+        var clients: [WhiteboardClient] = []
         for number in 0..<count { clients.append(try await client(relay, "joiner-\(name)-\(number)")) }
         var joined = try await withThrowingTaskGroup(of: (Double, Int, BoardDigest).self) { group in
             for client in clients {
@@ -112,15 +112,15 @@ struct JoinBench: Sendable {
                     let begin = ContinuousClock.now
                     try await client.subscribe("lesson", features: [.messages], since: .beginning)
                     var records = 0, digest = BoardDigest()
-                    for await event in client.events {
+                    for await event in client.told {
                         if case .board(let batch) = event {
                             records += batch.messages.count
                             guard compares else { continue }
                             for message in batch.messages {
                                 digest.insert(
-                                    BoardRecord(
+                                    WhiteboardRecord(
                                         key: message.key ?? "", customType: message.customType,
-                                        payload: BoardRecord.Payload(message.payload)))
+                                        payload: WhiteboardRecord.Payload(message.payload)))
                             }
                         }
                         if case .caughtUp = event { break }

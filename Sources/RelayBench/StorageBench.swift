@@ -47,12 +47,12 @@ struct StorageBench: Sendable {
         try BenchRelay(["--data-dir", "\(folder)/\(name)", "--max-channels", "20000", "--metadata-rate", "1000000"])
     }
 
-    private func clients(_ count: Int, _ relay: BenchRelay, _ name: String) async throws -> [RelayClient] {
+    private func clients(_ count: Int, _ relay: BenchRelay, _ name: String) async throws -> [WhiteboardClient] {
         var options = ClientOptions()
         options.secret = .inMemory
-        var clients: [RelayClient] = []
+        var clients: [WhiteboardClient] = []
         for number in 0..<count {
-            clients.append(try await RelayClient.connect(to: relay.address, as: "\(name)-\(number)", options: options))
+            clients.append(try await WhiteboardClient.connect(to: relay.address, as: "\(name)-\(number)", options: options))
         }
         return clients
     }
@@ -123,7 +123,7 @@ struct StorageBench: Sendable {
         }
     }
 
-    private func messages(_ publishers: [RelayClient], _ readers: [RelayClient]) async throws -> Latencies {
+    private func messages(_ publishers: [WhiteboardClient], _ readers: [WhiteboardClient]) async throws -> Latencies {
         let interval = Duration.milliseconds(20)
         let count = Int(duration / interval)
         return try await withThrowingTaskGroup(of: Latencies.self) { group in
@@ -132,7 +132,7 @@ struct StorageBench: Sendable {
                 let publisher = publishers[number]
                 group.addTask {
                     var latencies = Latencies()
-                    var events = reader.events.makeAsyncIterator()
+                    var events = reader.told.makeAsyncIterator()
                     while latencies.count < count, let event = await events.next() {
                         guard case .message(let message) = event, case .text(let text) = message.payload, let sent = Int(text) else {
                             continue
@@ -155,7 +155,7 @@ struct StorageBench: Sendable {
     }
 
     /// - Returns: sets answered until it was cancelled.
-    private func write(_ writers: [RelayClient]) async throws -> Int {
+    private func write(_ writers: [WhiteboardClient]) async throws -> Int {
         try await withThrowingTaskGroup(of: Int.self) { group in
             for (number, writer) in writers.enumerated() {
                 group.addTask {

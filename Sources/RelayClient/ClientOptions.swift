@@ -4,7 +4,7 @@
 @_exported import RelayIO
 
 /// How a client behaves.
-public struct ClientOptions: Sendable, Equatable {
+public struct ClientOptions: Sendable {
     /// How long others still see this user after its link broke, 5…300 s; the relay's default (10 s) if `nil`.
     public var presenceTimeout: Duration?
     /// What shows the relay that the user id is used by the one it belongs to.
@@ -13,10 +13,11 @@ public struct ClientOptions: Sendable, Equatable {
     public var device = ClientDevice.kept
     /// Whether the user has no other device: each login ends those that are there (`replaced`).
     public var onlyDevice = false
-    /// What lets it in, at a relay that is not open.
+    /// What lets it in, in place of the invitation's.
     public var credential: Credential?
-    /// What it takes of packets, as on bad Wi-Fi: it gets the newest of each slot, and every message. `RelayClient.setReaderLimits`
-    /// changes it.
+    /// Gives a token at each login, and before one ends, in place of `credential`. Where it throws, the client tries again later.
+    public var token: (@Sendable () async throws -> String)?
+    /// What it takes of packets, as on bad Wi-Fi: it gets the newest of each slot, and every message. `setReaderLimits` changes it.
     public var readerLimits = ReaderLimits()
     /// What the client calls itself to operators, at most 64 bytes.
     public var description: String? = "RelayClient"
@@ -27,17 +28,13 @@ public struct ClientOptions: Sendable, Equatable {
     public var requestTimeout = Duration.seconds(15)
     /// What a call does while there is no link.
     public var offline = Offline.wait
-    /// Whether `connect` tries again until it reaches the relay, instead of throwing `connectFailed`: while iOS asks the user for the
-    /// local network, and for a relay that starts later. The pauses grow to 15 s; cancelling the task ends it.
+    /// Whether `connect` waits until the relay is reached, instead of throwing `connectFailed` when an attempt fails: while iOS asks the
+    /// user for the local network, and for a relay that starts later.
     public var waitsForConnectivity = false
-    /// Messages, packets and requests that may wait to be sent, and their payloads in bytes.
+    /// Messages, packets and requests that may wait to be sent; one more is `unsentFull`.
     public var unsentCountMax = 10_000
     /// Bytes of payload that may wait to be sent; one more is `unsentFull`.
     public var unsentBytesMax = 16 * 1024 * 1024
-    /// Events that may wait to be read, and about what they hold in bytes. Beyond it the client pauses and says so.
-    public var eventsCountMax = 10_000
-    /// About how many bytes the events that wait to be read may hold.
-    public var eventsBytesMax = 16 * 1024 * 1024
 
     /// What a call does while there is no link to the relay.
     public enum Offline: Sendable {
@@ -49,6 +46,33 @@ public struct ClientOptions: Sendable, Equatable {
 
     /// The defaults.
     public init() {}
+
+    func settings(_ identity: ClientIdentity, _ invitation: Invitation) -> ClientSettings {
+        var settings = ClientSettings(identity: identity, instance: SystemEntropy.word(), seed: SystemEntropy.word())
+        settings.onlyDevice = onlyDevice
+        settings.credential = credential ?? invitation.credential
+        settings.relayID = invitation.relayID
+        settings.addresses = invitation.addresses.count
+        settings.presenceTimeout = presenceTimeout
+        settings.readerLimits = readerLimits
+        settings.description = description
+        settings.connectTimeout = connectTimeout
+        settings.waitsForConnectivity = waitsForConnectivity
+        settings.unsentCountMax = unsentCountMax
+        settings.unsentBytesMax = unsentBytesMax
+        return settings
+    }
+}
+
+/// How one call behaves, in place of what the client's options say.
+public struct CallOptions: Sendable {
+    /// Time until its answer; `nil`: `ClientOptions.requestTimeout`.
+    public var timeout: Duration?
+    /// What it does while there is no link; `nil`: `ClientOptions.offline`.
+    public var offline: ClientOptions.Offline?
+
+    /// As the client's options say, but for what is given.
+    public init(timeout: Duration? = nil, offline: ClientOptions.Offline? = nil) { (self.timeout, self.offline) = (timeout, offline) }
 }
 
 /// What waits to be sent.
@@ -59,7 +83,7 @@ public struct Unsent: Sendable, Equatable {
     public var packets: Int
     /// Of payloads; those of large drawings and of `unstored` messages are held as long, and counted.
     public var bytes: Int
-    /// Retained messages that were accepted and are not told durable; the client holds them to send them again after a break.
+    /// Records that were accepted and are not told stored; the client holds them to send them again after a break.
     public var unstored: Int
 
     /// As a test or a preview makes one.

@@ -38,6 +38,10 @@ extension ClientMachine {
             if !staysAsked { askedAgain.remove(at: index) }
         } else if let (id, pending) = requests.first(where: { $0.value.token == token }) {
             if pending.request.waits { ask(.cancel(id), token: nil) }
+        } else if let index = connectTokens.firstIndex(of: token) {
+            connectTokens.remove(at: index)
+            staysAsked = false
+            error.outcome = .nothingHappened
         } else {
             return
         }
@@ -67,8 +71,13 @@ extension ClientMachine {
         }
     }
 
+    /// Whether a lock that was had is had without a break.
+    package func holds(_ lock: LockID, since losses: Int) -> Bool { locksHeld.contains(lock) && lockLosses[lock, default: 0] == losses }
+    package func losses(of lock: LockID) -> Int { lockLosses[lock, default: 0] }
+
     /// It is released, or somebody else's.
     mutating func lost(_ lock: LockID) {
+        if locksHeld.contains(lock) { lockLosses[lock, default: 0] += 1 }
         locksHeld.remove(lock)
         locksOrphaned.remove(lock)
     }

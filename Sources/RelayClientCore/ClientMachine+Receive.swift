@@ -277,7 +277,7 @@ extension ClientMachine {
     }
 
     private mutating func directDeliver(_ frame: Frame) throws(WireError) {
-        let (delivery, message) = try decoding(frame) { bytes throws(WireError) in
+        var (delivery, message) = try decoding(frame) { bytes throws(WireError) in
             let direct = try DirectDeliverFrame(flags: frame.flags, body: bytes)
             return (
                 direct.delivery,
@@ -287,14 +287,15 @@ extension ClientMachine {
                     payload: try Payload(flags: direct.flags, bytes: direct.payload))
             )
         }
-        emit(.direct(message), delivery: delivery)
+        message.delivery = DirectMessage.Delivery(number: delivery, attempt: attempt)
+        emit(.direct(message))
     }
 
     /// The relay has taken this client out of a channel. [AC7]
     private mutating func removed(_ notice: RemovedNotice) {
         guard let channel = known.channels[notice.channel] else { return }
         left(channel)
-        emit(.refused(Refusal(subject: .channel, channel: channel, topic: nil, error: RelayError(notice.code, notice.text))))
+        emit(.refused(Problem(subject: .channel, place: channel, error: RelayError(notice.code, notice.text))))
     }
 
     // MARK: - Presence and topics
@@ -321,7 +322,7 @@ extension ClientMachine {
                 joined: event.joined ?? [], changed: event.changed ?? [], left: (event.left ?? []).map(\.text),
                 timedOut: (event.timedOut ?? []).map(\.text))
         }
-        emit(.presence(PresenceChange(channel: channel, kind: kind)))
+        emit(.presence(PresenceChange(place: channel, kind: kind)))
     }
 
     private mutating func topics(_ event: TopicsEvent) {

@@ -42,9 +42,12 @@ extension ClientMachine {
 
     // MARK: - What becomes of them
 
-    mutating func complete(_ token: ClientToken?, _ result: Result<ClientAnswer, RelayError>) {
+    package mutating func complete(_ token: ClientToken?, _ result: Result<ClientAnswer, RelayError>) {
         guard let token, abandoned.isEmpty || abandoned.remove(token) == nil else { return }
         effects.append(.completed(token, result))
+        guard followed.remove(token) != nil else { return }
+        flushBatch()
+        events.append(.completed(token, result))
     }
 
     mutating func fail(_ message: OutgoingMessage, _ error: RelayError) {

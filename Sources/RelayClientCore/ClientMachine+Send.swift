@@ -105,7 +105,6 @@ extension ClientMachine {
         {
             logOut(at: now)
         }
-        boundEvents(at: now)
     }
 
     /// Nothing is sent behind it.

@@ -7,7 +7,9 @@ import RelayWire
 extension ClientMachine {
     mutating func welcome(_ welcome: Welcome, at now: Instant) throws(WireError) {
         guard case .connecting = state else { throw WireError(.protocolError, "a second welcome") }
+        if let wanted = settings.relayID, wanted != welcome.relay { return end(.otherRelay(welcome.relay), at: now) }
         state = .live
+        strangers = 0
         liveSince = now
         logins += 1
         giveUpSent(at: now, isForgotten: welcome.forgotten ?? false)
@@ -25,8 +27,7 @@ extension ClientMachine {
         heartbeat = .milliseconds(max(100, welcome.heartbeatMs))
         known.users[welcome.handle] = welcome.user.text
         emit(.link(.connected(resumed: welcome.resumed)))
-        complete(connectToken, .success(.done))
-        connectToken = nil
+        completeConnects(.success(.done))
         // Its pong comes behind all that a resumption restores. [SE9]
         ping(at: now)
         for channel in goingOn.keys.inOrder() { ask(.goOn(channel, goingOn[channel]!), token: nil) }
@@ -381,9 +382,9 @@ extension ClientMachine {
             }
             return emit(
                 .refused(
-                    Refusal(
+                    Problem(
                         subject: error.flow == nil ? .unknown : .packet,
-                        channel: topic.map { ChannelID(kind: .stream, channel: $0.channel) },
+                        place: topic.map { ChannelID(kind: .stream, channel: $0.channel) },
                         topic: topic?.topic.text, error: RelayError(error))))
         }
         guard let token = pending.token else { return refusedAgain(pending.request, RelayError(error)) }
@@ -398,37 +399,37 @@ extension ClientMachine {
 
     /// What the app wanted is not to be had in the new session: it is told, and the machine stops wanting it.
     private mutating func refusedAgain(_ request: ClientRequest, _ error: RelayError) {
-        var refusal = Refusal(subject: .unknown, channel: nil, topic: nil, error: error)
+        var problem = Problem(subject: .unknown, place: nil, error: error)
         switch request {
         // The wait goes on, and has an end of its own.
         case .cancel, .goOn, .releaseLock: return
         case .subscribe(let channel, _, _, _):
-            refusal.subject = .channel
-            refusal.channel = ChannelID(kind: .message, channel: channel)
-            left(refusal.channel!)
+            problem.subject = .channel
+            problem.place = ChannelID(kind: .message, channel: channel)
+            left(problem.place!)
         case .join(let channel, _, _, _):
-            refusal.subject = .channel
-            refusal.channel = ChannelID(kind: .stream, channel: channel)
-            left(refusal.channel!)
+            problem.subject = .channel
+            problem.place = ChannelID(kind: .stream, channel: channel)
+            left(problem.place!)
         case .joinTopic(let topic, _):
-            refusal.subject = .publishedTopic
-            refusal.channel = ChannelID(kind: .stream, channel: topic.channel)
-            refusal.topic = topic.topic.text
+            problem.subject = .publishedTopic
+            problem.place = ChannelID(kind: .stream, channel: topic.channel)
+            problem.topic = topic.topic.text
             leftTopic(topic)
         case .subscribeTopic(let topic, let users):
-            refusal.subject = .subscribedTopic(users: users ?? [])
-            refusal.channel = ChannelID(kind: .stream, channel: topic.channel)
-            refusal.topic = topic.topic.text
+            problem.subject = .subscribedTopic(users: users ?? [])
+            problem.place = ChannelID(kind: .stream, channel: topic.channel)
+            problem.topic = topic.topic.text
             wanted.selections[topic] = nil
         case .setStates(let id, _):
-            refusal.subject = .states
-            refusal.channel = id
+            problem.subject = .states
+            problem.place = id
             wanted.states[id] = nil
         case .subscribeUserMetadata(let user):
-            refusal.subject = .userMetadata(user.text)
+            problem.subject = .userMetadata(user.text)
             wanted.userMetadata.remove(user)
         default: break
         }
-        emit(.refused(refusal))
+        emit(.refused(problem))
     }
 }

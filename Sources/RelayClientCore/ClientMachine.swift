@@ -7,14 +7,15 @@ import RelayWire
 /// The shell tells what happens, then takes `takeEffects`, `gather`s bytes, and arms its timer for `nextDeadline`.
 package struct ClientMachine: Sendable {
     enum State: Equatable {
+        /// Nothing has needed the relay yet.
+        case idle
         case connecting(since: Instant)
         case live
         case waiting(until: Instant)
-        case paused
         case closed
     }
 
-    let settings: ClientSettings
+    package private(set) var settings: ClientSettings
     /// With a code it is known from the first login on. [AC17]
     package internal(set) var identity: ClientIdentity
     /// Changed by `renew`. [AC8]
@@ -27,13 +28,15 @@ package struct ClientMachine: Sendable {
     package internal(set) var relayID: String?
     /// What the join code of the first login stood for. [AC20]
     package internal(set) var invitation: JoinInvitation?
-    var state = State.closed
+    var state = State.idle
     /// Numbers links, so that what a link that was given up still says is not heard.
     var attempt: UInt64 = 0
+    /// Other relays than the one that is meant, one after the other.
+    var strangers = 0
     /// Times that a relay has let it in.
     package internal(set) var logins = 0
-    /// Completed at the first login, or when it fails for good.
-    var connectToken: ClientToken?
+    /// Completed at the next login, or when an attempt fails.
+    var connectTokens: [ClientToken] = []
     var closeToken: ClientToken?
     var closeBy: Instant?
     var logoutIsSent = false
@@ -48,7 +51,7 @@ package struct ClientMachine: Sendable {
     var pingSentAt: Instant?
     var probeBy: Instant?
     package private(set) var roundTrip: Duration?
-    var limits = ServerLimits()
+    package internal(set) var limits = ServerLimits()
     var backoff = Backoff(base: ClientLimits.backoffBase, cap: ClientLimits.backoffCap)
     var dice: SplitMix64
 
@@ -76,6 +79,8 @@ package struct ClientMachine: Sendable {
     /// Locks that this client has, as far as it knows, and those that came when nobody waited for them any more.
     var locksHeld: Set<LockID> = []
     var locksOrphaned: Set<LockID> = []
+    /// How often each was lost that this client had.
+    var lockLosses: [LockID: Int] = [:]
     var publishes: [UInt64: PendingPublish] = [:]
     var unstored = UnstoredMessages()
     /// Large drawings, in the order of the calls. [BL8]
@@ -97,15 +102,18 @@ package struct ClientMachine: Sendable {
 
     // What comes out.
     var effects: [ClientEffect] = []
-    var events = FIFO<UnreadEvent>()
+    var events = FIFO<Told>()
+    /// Calls whose completion is told among the events, in order.
+    var followed: Set<ClientToken> = []
+    /// Whether what the link brings waits for the app's readers.
+    package var isHeldBack = false
     /// Records that wait for more of them, as long as one chunk of bytes is read.
     var batch: BoardBatch?
     var batchBytes = 0
     /// Large drawings of others that did not come to their end.
     package internal(set) var drawingsDropped = 0
-    var eventsBytes = 0
     /// As the events tell it, those not read included.
-    package private(set) var linkState = LinkState.connecting
+    package private(set) var linkState = LinkState.idle
 
     package init(settings: ClientSettings) {
         self.settings = settings
@@ -114,6 +122,15 @@ package struct ClientMachine: Sendable {
         readerLimits = settings.readerLimits
         dice = SplitMix64(seed: settings.seed)
     }
+
+    /// Who this is, where the shell has to look for it before the first login.
+    package mutating func identify(secret: String?, device: String) {
+        if case .user(let user, _) = identity { identity = .user(user, secret: secret) }
+        settings.device = device
+    }
+
+    /// What the next login shows.
+    package mutating func use(_ credential: Credential) { self.credential = credential }
 
     // MARK: - What the shell takes
 
@@ -137,17 +154,30 @@ package struct ClientMachine: Sendable {
         pump(at: now)
     }
 
-    /// The next event for the app. A direct message is acknowledged to its sender by being taken. [DM2]
-    package mutating func nextEvent(at now: Instant) -> RelayEvent? {
-        guard let unread = events.popFirst() else { return nil }
-        eventsBytes -= unread.event.cost
-        if let delivery = unread.delivery, unread.attempt == attempt, state == .live { write(.directReceived(delivery: delivery)) }
-        if state == .paused, events.count <= settings.eventsCountMax / 2, eventsBytes <= settings.eventsBytesMax / 2 { open(at: now) }
-        return unread.event
+    /// What has happened next.
+    package mutating func nextTold() -> Told? { events.popFirst() }
+
+    /// The next event for the app, without what is told beside events.
+    package mutating func nextEvent() -> RelayEvent? {
+        while let told = nextTold() { if case .event(let event) = told { return event } }
+        return nil
     }
+
+    /// The app has taken a direct message: its sender is told, over the link by which it came and no other. [DM2]
+    package mutating func acknowledge(_ delivery: DirectMessage.Delivery) {
+        if delivery.attempt == attempt, state == .live { write(.directReceived(delivery: delivery.number)) }
+    }
+
+    /// The completion of a call is told among the events, too.
+    package mutating func follow(_ token: ClientToken) { followed.insert(token) }
+    package mutating func unfollow(_ token: ClientToken) { followed.remove(token) }
+
+    /// Whether kept messages of some channel are still coming.
+    package var isCatchingUp: Bool { !known.catchingUp.isEmpty || !known.behind.isEmpty }
 
     /// What the app has subscribed or joined, to its knowledge, in order of name.
     package var subscribedChannels: [ChannelID] { wanted.channels.keys.inOrder() }
+    package func publishes(in topic: TopicID) -> Bool { wanted.publishing[topic] != nil }
     package func isIn(_ channel: ChannelID) -> Bool { wanted.channels[channel] != nil }
     /// What moderators have set of a channel that it is in.
     package func modes(of channel: ChannelID) -> Set<ChannelMode> { known.modes[channel, default: []] }
@@ -156,8 +186,9 @@ package struct ClientMachine: Sendable {
     /// Everything up to there has come of a message channel, or was told.
     package func position(in channel: Name) -> ChannelPosition? { known.positions[channel] }
 
-    package var isClosed: Bool { state == .closed && attempt > 0 }
+    package var isClosed: Bool { state == .closed }
     package var hasEvents: Bool { !events.isEmpty }
+    package var eventsWaiting: Int { events.count }
     /// What waits to be sent; `bytes` with those of drawings, and of what is not told durable.
     package var unsent: (messages: Int, packets: Int, bytes: Int) {
         (
@@ -172,15 +203,15 @@ package struct ClientMachine: Sendable {
 
     private var linkDeadline: Instant? {
         switch state {
-        case .connecting(let since): return since + settings.connectTimeout
+        case .connecting(let since): return Instant.earlier(since + settings.connectTimeout, closeBy)
         case .live:
+            if isHeldBack { return Instant.earlier(lastHeard + heartbeat, Instant.earlier(pumpAt, closeBy)) }
             // A link that is being probed is judged by that alone.
             let silence = probeBy ?? lastHeard + (pingSentAt.map { $0 >= lastHeard } ?? false ? heartbeat * 2 : heartbeat)
             let roundTrip = pingSentAt.map { $0 + heartbeat * ClientLimits.roundTripEveryIntervals }
             return Instant.earlier(Instant.earlier(silence, roundTrip), Instant.earlier(pumpAt, closeBy))
         case .waiting(let until): return Instant.earlier(until, closeBy)
-        case .paused: return closeBy
-        case .closed: return nil
+        case .idle, .closed: return nil
         }
     }
 
@@ -208,9 +239,16 @@ package struct ClientMachine: Sendable {
 
     // MARK: - What happens
 
-    /// - Parameter token: completed at the first login, or with why there was none.
-    package mutating func connect(token: ClientToken, at now: Instant) {
-        connectToken = token
+    package var isIdle: Bool { state == .idle }
+
+    /// - Parameter token: completed at the next login, or with why the next attempt fails: the client goes on trying.
+    package mutating func connect(token: ClientToken?, at now: Instant) {
+        switch state {
+        case .closed: return complete(token, .failure(.clientClosed))
+        case .live: return complete(token, .success(.done))
+        case .idle, .waiting, .connecting: if let token { connectTokens.append(token) }
+        }
+        if case .connecting = state { return }
         open(at: now)
     }
 
@@ -298,7 +336,13 @@ package struct ClientMachine: Sendable {
         case .waiting(let until): if now >= until { open(at: now) }
         case .live:
             let late = now - (lastHeard + heartbeat * 2)
-            if let probeBy {
+            if isHeldBack {
+                // What the relay says waits unread, and is no silence. It hears from this client.
+                if now >= lastHeard + heartbeat {
+                    lastHeard = now
+                    ping(at: now)
+                }
+            } else if let probeBy {
                 if now >= probeBy { return end(.relaySilent, at: now) }
             } else if now >= lastHeard + heartbeat * 2, let pingSentAt, pingSentAt >= lastHeard {
                 // The host slept: the relay gets a chance to be heard before it is judged. [HB4]
@@ -310,7 +354,7 @@ package struct ClientMachine: Sendable {
                 ping(at: now)
             }
             pump(at: now)
-        case .paused, .closed: break
+        case .idle, .closed: break
         }
     }
 
@@ -319,7 +363,7 @@ package struct ClientMachine: Sendable {
         switch state {
         case .waiting: open(at: now)
         case .live: probe(at: now)
-        case .connecting, .paused, .closed: break
+        case .idle, .connecting, .closed: break
         }
     }
 
@@ -350,7 +394,7 @@ package struct ClientMachine: Sendable {
     /// The link is over; what follows depends on why.
     mutating func end(_ reason: LinkEndReason, at now: Instant) {
         let wasLive = state == .live
-        guard state != .closed, state != .paused else { return }
+        guard state != .closed else { return }
         effects.append(.closeLink(attempt: attempt))
         attempt += 1
         failInFlight(at: now)
@@ -359,21 +403,24 @@ package struct ClientMachine: Sendable {
         dropRetainedPartials()
         pingSentAt = nil
         probeBy = nil
+        isHeldBack = false
         let comesBack: Bool
         switch reason {
         case .relayClosed(let code, _): comesBack = code.clientReconnects
         // With another token it may, and the app can still bring one; and what is full now has a time. [AC8, ER5]
         case .loginRefused(let error): comesBack = error.retryAfter != nil || logins > 0 && error.code == .tokenExpired
         case .closedByApp: comesBack = false
-        case .linkFailed, .timedOut, .relaySilent, .relayFault, .eventsNotRead: comesBack = true
+        case .linkFailed, .timedOut, .relaySilent, .relayFault, .otherRelay: comesBack = true
         }
-        if closeToken != nil || !comesBack || (logins == 0 && !settings.retriesFirstConnect) {
-            return finish(closeToken != nil ? .closedByApp : reason)
+        if closeToken != nil || !comesBack { return finish(closeToken != nil ? .closedByApp : reason) }
+        // Elsewhere the relay that is meant may answer.
+        if case .otherRelay = reason, strangers + 1 < settings.addresses {
+            strangers += 1
+            state = .waiting(until: now)
+            return emit(.link(.waiting(after: .zero, reason: reason)))
         }
-        if case .eventsNotRead = reason {
-            state = .paused
-            return emit(.link(.paused(reason: reason)))
-        }
+        strangers = 0
+        if !settings.waitsForConnectivity { completeConnects(.failure(reason.error)) }
         if wasLive, now - liveSince >= ClientLimits.linkGoodAfter { backoff.reset() }
         var pause = backoff.next(&dice)
         if case .loginRefused(let error) = reason { pause = pause + (error.retryAfter ?? .zero) }
@@ -386,7 +433,7 @@ package struct ClientMachine: Sendable {
 
     mutating func finish(_ reason: LinkEndReason) {
         guard state != .closed else { return }
-        if state != .paused { effects.append(.closeLink(attempt: attempt)) }
+        effects.append(.closeLink(attempt: attempt))
         attempt += 1
         state = .closed
         closeBy = nil
@@ -394,8 +441,7 @@ package struct ClientMachine: Sendable {
         emit(.link(.closed(reason: reason)))
         let error = reason.error
         failAll(error)
-        complete(connectToken, .failure(error))
-        connectToken = nil
+        completeConnects(.failure(error))
         complete(closeToken, .success(.done))
         closeToken = nil
     }
@@ -405,28 +451,26 @@ package struct ClientMachine: Sendable {
         guard state != .closed else { return complete(token, .success(.done)) }
         complete(closeToken, .success(.done))
         closeToken = token
-        guard state == .live else { return finish(.closedByApp) }
+        // Packets are stale by then.
+        let isLasting = { (item: Outgoing) in if case .packet = item { false } else { true } }
+        let hasUnsent = queue.elements.contains(where: isLasting) || !askedAgain.isEmpty || !drawings.isEmpty || !unstored.isEmpty
+        guard state == .live || hasUnsent, state != .idle else { return finish(.closedByApp) }
         closeBy = now + ClientLimits.closeDrainTimeout
+        if case .waiting = state { open(at: now) }
         pump(at: now)
+    }
+
+    mutating func completeConnects(_ result: Result<ClientAnswer, RelayError>) {
+        for token in connectTokens { complete(token, result) }
+        connectTokens = []
     }
 
     // MARK: - Events
 
-    mutating func emit(_ event: RelayEvent, delivery: UInt64? = nil) {
+    mutating func emit(_ event: RelayEvent) {
         flushBatch()
         if case .link(let state) = event { linkState = state }
-        events.append(UnreadEvent(event: event, delivery: delivery, attempt: attempt))
-        eventsBytes += event.cost
-    }
-
-    /// An app that does not read is told, not grown.
-    mutating func boundEvents(at now: Instant) {
-        guard state == .live else { return }
-        if events.count > settings.eventsCountMax {
-            end(.eventsNotRead(limit: settings.eventsCountMax, waiting: events.count), at: now)
-        } else if eventsBytes > settings.eventsBytesMax {
-            end(.eventsNotRead(limit: settings.eventsBytesMax, waiting: eventsBytes), at: now)
-        }
+        events.append(.event(event))
     }
 
     mutating func write(_ frame: Frame) { outbound.append(contentsOf: frame.bytes) }

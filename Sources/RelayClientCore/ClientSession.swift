@@ -2,12 +2,11 @@ import RelayWire
 
 // What a machine keeps of a session: what its app wants, what the relay has told, what the app has not read.
 
-/// An event that the app has not taken yet.
-struct UnreadEvent: Sendable {
-    var event: RelayEvent
-    /// Of a direct message: what to acknowledge, on the link it came by.
-    var delivery: UInt64?
-    var attempt: UInt64
+/// What a machine tells, in order.
+package enum Told: Sendable {
+    case event(RelayEvent)
+    /// A call that is followed has ended.
+    case completed(ClientToken, Result<ClientAnswer, RelayError>)
 }
 
 /// The publishers of a topic whose packets are wanted.

@@ -11,14 +11,18 @@ package struct ClientSettings: Sendable {
     package var onlyDevice = false
     /// What lets it in. [AC1]
     package var credential: Credential?
+    /// The public id of the relay that is meant; another one is left again. [SE6]
+    package var relayID: String?
+    /// At how many addresses it may be.
+    package var addresses = 1
     /// How long others still see the user after its link broke; the relay's default if `nil`. [SE7]
     package var presenceTimeout: Duration?
     /// What it takes of packets at first. [DL11]
     package var readerLimits = ReaderLimits()
     /// What the client calls itself to operators, at most 64 bytes.
     package var description: String?
-    /// Whether a link that fails before the first login is tried again, instead of ending the client.
-    package var retriesFirstConnect = false
+    /// Whether `connect` goes on waiting when an attempt fails.
+    package var waitsForConnectivity = false
     /// Seed of the dice for pauses before coming back.
     package var seed: UInt64
 
@@ -32,10 +36,6 @@ package struct ClientSettings: Sendable {
     package var unsentCountMax = 10_000
     /// … and their payloads, in bytes.
     package var unsentBytesMax = 16 * 1024 * 1024
-    /// Events that may wait to be read …
-    package var eventsCountMax = 10_000
-    /// … and about what they hold, in bytes.
-    package var eventsBytesMax = 16 * 1024 * 1024
 
     package init(identity: ClientIdentity, instance: UInt64, seed: UInt64) {
         self.identity = identity
@@ -94,6 +94,17 @@ package enum ClientLimits {
     package static let outboundBytes = 64 * 1024
     /// Encoded bytes at which a relay that sends pings and does not read is given up.
     package static let outboundBytesMax = 1024 * 1024
+
+    /// What a reader may lag, in bytes, beside its newest event …
+    package static let readerBytesMax = 4 * 1024 * 1024
+    /// … and all readers of a client together.
+    package static let readersBytesMax = 16 * 1024 * 1024
+    /// How long a reader that takes nothing may hold the relay back.
+    package static let readerPatience = Duration.seconds(10)
+    /// Problems that wait for their first reader.
+    package static let problemsKept = 100
+    /// Without a reader, one is logged in so long.
+    package static let problemsLoggedEvery = Duration.seconds(60)
 
     // What a relay can make a client remember; one that wants more is at fault.
 

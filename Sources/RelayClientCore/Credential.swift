@@ -6,7 +6,7 @@ public enum Credential: Hashable, Sendable, CustomStringConvertible, CustomRefle
     case key(String)
     /// A token for one user id, signed by somebody whom the relay trusts (JWT, HS256).
     case token(String)
-    /// Six letters that a moderator shows newcomers: the first login puts the key in its place that `RelayClient.invitation` tells.
+    /// Six letters that a moderator shows newcomers: the first login puts the key in its place that `WhiteboardClient.invitation` tells.
     case joinCode(String)
 
     var key: String? { if case .key(let key) = self { key } else { nil } }

@@ -3,7 +3,7 @@ struct FIFO<Element: Sendable>: Sendable {
     private var storage: [Element] = []
     private var start = 0
 
-    init() {}
+    init(_ elements: [Element] = []) { storage = elements }
 
     var count: Int { storage.count - start }
     var isEmpty: Bool { start == storage.count }

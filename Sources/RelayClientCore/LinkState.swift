@@ -2,6 +2,8 @@ import RelayWire
 
 /// How a client stands with its relay. Each change is an event, in order with all others.
 public enum LinkState: Equatable, Sendable {
+    /// Nothing has needed the relay yet: the first call that does connects.
+    case idle
     /// A link is being made, or is there and not logged in yet.
     case connecting
     /// Logged in: what is sent leaves at once, as far as the rates allow.
@@ -11,8 +13,6 @@ public enum LinkState: Equatable, Sendable {
     case connected(resumed: Bool)
     /// The link ended; the client comes back by itself `after` this time. What is sent waits.
     case waiting(after: Duration, reason: LinkEndReason)
-    /// The client has stopped because its events were not read, and comes back when half of them have been.
-    case paused(reason: LinkEndReason)
     /// The end: this client does not come back.
     case closed(reason: LinkEndReason)
 
@@ -36,8 +36,8 @@ public enum LinkEndReason: Equatable, Sendable {
     case loginRefused(RelayError)
     /// The relay sent what the protocol does not allow.
     case relayFault(String)
-    /// `waiting` events (or bytes of events, where `limit` is in bytes) had not been read.
-    case eventsNotRead(limit: Int, waiting: Int)
+    /// Another relay answers there than the one that is meant: its public id.
+    case otherRelay(String)
     /// `close()` was called.
     case closedByApp
 
@@ -50,8 +50,7 @@ public enum LinkEndReason: Equatable, Sendable {
         case .relayClosed(let code, let text): RelayError(code, text)
         case .loginRefused(let error): error
         case .relayFault(let text): RelayError(.relayFault, text)
-        case .eventsNotRead(let limit, let waiting):
-            RelayError(.clientClosed, "events were not read", limit: limit, actual: waiting)
+        case .otherRelay(let id): RelayError(.otherRelay, "another relay answers here: \(id)")
         case .closedByApp: .clientClosed
         }
     }

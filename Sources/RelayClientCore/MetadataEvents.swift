@@ -1,7 +1,7 @@
 import RelayWire
 
 /// Whose metadata.
-public enum MetadataReference: Hashable, Sendable, CustomStringConvertible {
+package enum MetadataReference: Hashable, Sendable, CustomStringConvertible {
     /// A message channel's.
     case message(String)
     /// A stream channel's.
@@ -16,7 +16,7 @@ public enum MetadataReference: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .message(let name): "message:\(name)"
         case .stream(let name): "stream:\(name)"
@@ -47,7 +47,7 @@ public struct MetadataItem: Equatable, Sendable {
 /// A change in subscribed metadata, and the set as it is now.
 public struct MetadataChange: Equatable, Sendable {
     /// Whose.
-    public var owner: MetadataReference
+    package var owner: MetadataReference
     /// The set after the change; 0 of one that was never written.
     public var majorRevision: UInt64
     /// The whole picture after subscribing, or after a break; not a change of one request.
@@ -59,13 +59,27 @@ public struct MetadataChange: Equatable, Sendable {
     /// All items after the change, by key.
     public var items: [String: MetadataItem]
 
-    /// As a test or a preview makes one.
-    public init(
+    package init(
         owner: MetadataReference, majorRevision: UInt64 = 0, isSnapshot: Bool = false, written: [MetadataItem] = [], removed: [String] = [],
         items: [String: MetadataItem] = [:]
     ) {
         (self.owner, self.majorRevision, self.isSnapshot, self.written) = (owner, majorRevision, isSnapshot, written)
         (self.removed, self.items) = (removed, items)
+    }
+}
+
+extension MetadataChange {
+    /// The channel, if it is a channel's metadata.
+    public var channel: String? { place?.channel.text }
+    /// The user, if it is a user's metadata.
+    public var user: String? { if case .user(let user) = owner { user } else { nil } }
+
+    var place: ChannelID? {
+        switch owner {
+        case .message(let name): (try? Name(name)).map { ChannelID(kind: .message, channel: $0) }
+        case .stream(let name): (try? Name(name)).map { ChannelID(kind: .stream, channel: $0) }
+        case .user: nil
+        }
     }
 }
 
@@ -90,7 +104,7 @@ public struct LocksChange: Equatable, Sendable {
     }
 
     /// Whose locks.
-    public var channel: ChannelID
+    package var place: ChannelID
     /// What happened.
     public var kind: Kind
     /// The lock as it is now (`removed`: as it was); all of them in a snapshot.
@@ -100,9 +114,11 @@ public struct LocksChange: Equatable, Sendable {
     /// On which of that user's devices: 16 hexadecimal digits.
     public var formerOwnerDevice: String?
 
-    /// As a test or a preview makes one.
-    public init(channel: ChannelID, kind: Kind, locks: [LockDetail], formerOwner: String? = nil, formerOwnerDevice: String? = nil) {
-        (self.channel, self.kind, self.locks, self.formerOwner) = (channel, kind, locks, formerOwner)
+    /// The channel's name.
+    public var channel: String { place.channel.text }
+
+    package init(place: ChannelID, kind: Kind, locks: [LockDetail], formerOwner: String? = nil, formerOwnerDevice: String? = nil) {
+        (self.place, self.kind, self.locks, self.formerOwner) = (place, kind, locks, formerOwner)
         self.formerOwnerDevice = formerOwnerDevice
     }
 }
@@ -186,6 +202,6 @@ extension ClientMachine {
         emit(
             .locks(
                 LocksChange(
-                    channel: channel, kind: kind, locks: event.locks, formerOwner: event.user?.text, formerOwnerDevice: event.device)))
+                    place: channel, kind: kind, locks: event.locks, formerOwner: event.user?.text, formerOwnerDevice: event.device)))
     }
 }

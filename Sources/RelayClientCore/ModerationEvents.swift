@@ -19,7 +19,7 @@ public struct AccessChange: Equatable, Sendable {
 /// when that is over.
 public struct ChannelModeChange: Equatable, Sendable {
     /// Where this client is: the message or the stream channel of the name.
-    public var channel: ChannelID
+    package var place: ChannelID
     /// What it is about.
     public var mode: ChannelMode
     /// Whether it begins.
@@ -27,9 +27,11 @@ public struct ChannelModeChange: Equatable, Sendable {
     /// Id of the moderator; `nil` when that was before this client came, or came back.
     public var by: String?
 
-    /// As a test or a preview makes one.
-    public init(channel: ChannelID, mode: ChannelMode, isOn: Bool, by: String? = nil) {
-        (self.channel, self.mode, self.isOn, self.by) = (channel, mode, isOn, by)
+    /// The channel's name.
+    public var channel: String { place.channel.text }
+
+    package init(place: ChannelID, mode: ChannelMode, isOn: Bool, by: String? = nil) {
+        (self.place, self.mode, self.isOn, self.by) = (place, mode, isOn, by)
     }
 }
 
@@ -55,6 +57,6 @@ extension ClientMachine {
 
     private mutating func set(_ mode: ChannelMode, _ isOn: Bool, _ channel: ChannelID, by moderator: String?) {
         if isOn { known.modes[channel, default: []].insert(mode) } else { known.modes[channel]?.remove(mode) }
-        emit(.channelMode(ChannelModeChange(channel: channel, mode: mode, isOn: isOn, by: moderator)))
+        emit(.channelMode(ChannelModeChange(place: channel, mode: mode, isOn: isOn, by: moderator)))
     }
 }

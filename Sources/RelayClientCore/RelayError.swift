@@ -92,16 +92,24 @@ extension ErrorCode {
     /// There is no link to the relay, and the call does not wait for one.
     public static let notConnected = ErrorCode(rawValue: 905)
 
+    /// A reader took less than came, and has ended.
+    public static let tooSlow = ErrorCode(rawValue: 906)
+    /// A lock was lost before the body that had it ended.
+    public static let lockLost = ErrorCode(rawValue: 907)
+    /// Another relay than the invitation means answers at its address.
+    public static let otherRelay = ErrorCode(rawValue: 908)
+
     static let clientNames: [(code: ErrorCode, name: String)] = [
         (.connectFailed, "connectFailed"), (.timedOut, "timedOut"), (.unsentFull, "unsentFull"),
         (.clientClosed, "clientClosed"), (.relayFault, "relayFault"),
-        (.secretNotKept, "secretNotKept"), (.notConnected, "notConnected"),
+        (.secretNotKept, "secretNotKept"), (.notConnected, "notConnected"), (.tooSlow, "tooSlow"), (.lockLost, "lockLost"),
+        (.otherRelay, "otherRelay"),
     ]
 }
 
 extension ErrorCode {
     /// Whether a relay says that something is over which it was asked to end.
-    var isOverAlready: Bool { [.notSubscribed, .notJoined, .topicNotJoined].contains(self) }
+    package var isOverAlready: Bool { [.notSubscribed, .notJoined, .topicNotJoined].contains(self) }
 }
 
 extension RelayError {

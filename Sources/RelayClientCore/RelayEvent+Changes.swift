@@ -23,13 +23,15 @@ public struct PresenceChange: Equatable, Sendable {
         case interval(joined: [Member], changed: [Member], left: [String], timedOut: [String])
     }
 
-    /// Where.
-    public var channel: ChannelID
+    /// Where; topics have a channel of their own under each name.
+    package var place: ChannelID
     /// What.
     public var kind: Kind
 
-    /// As a test or a preview makes one.
-    public init(channel: ChannelID, kind: Kind) { (self.channel, self.kind) = (channel, kind) }
+    package init(place: ChannelID, kind: Kind) { (self.place, self.kind) = (place, kind) }
+
+    /// The channel's name.
+    public var channel: String { place.channel.text }
 }
 
 /// A change of the publishers in a stream channel's topics.
@@ -86,6 +88,8 @@ public struct PacketsLost: Equatable, Sendable {
         case readerLimit
         /// The link broke.
         case linkBroken
+        /// A reader of this client took less than came.
+        case readerLag
         /// A reason of a newer relay.
         case other(UInt8)
     }
@@ -206,40 +210,62 @@ public struct HistoryPage: Equatable, Sendable {
     }
 }
 
-/// Something that no call waits for was refused by the relay.
-public struct Refusal: Equatable, Sendable {
-    /// What was refused.
+/// Something that no call waits for was refused, or has failed where nobody had asked.
+public struct Problem: Equatable, Sendable {
+    /// What it is about.
     public enum Subject: Equatable, Sendable {
+        /// A message that was sent to a channel.
+        case message
+        /// A record that was written or removed.
+        case record
+        /// A batch of records.
+        case changes
+        /// A message to one user.
+        case direct
         /// A packet that this client sent, or the topic of its packets, when the right to publish there has ended.
         case packet
-        /// Subscribing or joining a channel again after a break, or staying in it when the right to has ended: this client is no longer
-        /// in it.
+        /// A channel that could not be opened again after a break, or in which the right to be has ended: the client is out of it.
         case channel
-        /// Joining a topic again after a break: the client sends no more packets to it.
+        /// As `channel`, of the topics of a channel.
+        case topics
+        /// Publishing in a topic could not begin again after a break: the client sends no more packets to it.
         case publishedTopic
-        /// Subscribing a topic again after a break, for the users named (empty: for all).
+        /// A topic could not be followed again after a break, for the users named (empty: for all).
         case subscribedTopic(users: [String])
-        /// Setting own states again after a break.
+        /// Own states could not be set again after a break.
         case states
-        /// Subscribing a user's metadata again after a break.
+        /// A user's metadata could not be followed again after a break.
         case userMetadata(String)
+        /// `ClientOptions.token` gave no token.
+        case token
         /// The relay did not say.
         case unknown
     }
 
-    /// What was refused.
+    /// What it is about.
     public var subject: Subject
     /// In which channel, if it was about one.
-    public var channel: ChannelID?
+    package var place: ChannelID?
     /// In which topic, if it was about one.
     public var topic: String?
-    /// Why, in the relay's words.
+    /// The key of the record, if it was about one.
+    public var key: String?
+    /// The `id` of the receipt, if there is one.
+    public var receipt: UInt64?
+    /// Why.
     public var error: RelayError
+    /// So many earlier ones were not kept.
+    public var omitted = 0
 
-    /// As a test or a preview makes one.
-    public init(subject: Subject, channel: ChannelID? = nil, topic: String? = nil, error: RelayError) {
-        (self.subject, self.channel, self.topic, self.error) = (subject, channel, topic, error)
+    package init(
+        subject: Subject, place: ChannelID? = nil, topic: String? = nil, key: String? = nil, receipt: UInt64? = nil, error: RelayError
+    ) {
+        (self.subject, self.place, self.topic, self.key) = (subject, place, topic, key)
+        (self.receipt, self.error) = (receipt, error)
     }
+
+    /// Name of the channel, if it was about one.
+    public var channel: String? { place?.channel.text }
 }
 
 extension RelayEvent {

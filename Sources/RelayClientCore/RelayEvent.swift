@@ -10,7 +10,7 @@ public enum RelayEvent: Equatable, Sendable {
     case cleared(BoardCleared)
     /// A packet of a subscribed topic.
     case packet(Packet)
-    /// A message to this user alone. Taking it from the sequence acknowledges it to its sender.
+    /// A message to this user alone.
     case direct(DirectMessage)
     /// Who is in a channel, or their states, changed.
     case presence(PresenceChange)
@@ -29,8 +29,8 @@ public enum RelayEvent: Equatable, Sendable {
     /// All that was kept has come: from here on comes what is sent.
     case caughtUp(CaughtUpChannel)
     /// Something that no call waits for was refused: a packet, or a step of coming back after a break.
-    case refused(Refusal)
-    /// The token of this session is over in so long: `RelayClient.renew` brings another one.
+    case refused(Problem)
+    /// The token of this session is over in so long: `WhiteboardClient.renew` brings another one.
     case accessExpiring(in: Duration)
     /// A moderator has changed what this client may.
     case accessChanged(AccessChange)
@@ -62,6 +62,8 @@ public struct Message: Equatable, Sendable {
     public var isRetained = false
     /// What the sender published, byte for byte. Text of a drawing in parts that is not well-formed comes as bytes.
     public var payload: Payload
+    /// Of an own record, the `id` of its receipt.
+    public package(set) var receipt: UInt64? = nil
     /// Of a page of the history: that this is one part of a drawing, with the same sender and key as the others. `nil`: it is whole.
     public var part: MessagePart? = nil
 
@@ -132,6 +134,25 @@ public struct DirectMessage: Equatable, Sendable {
     public var customType: String?
     /// What the sender sent, byte for byte.
     public var payload: Payload
+
+    /// How it came; `nil` of one that a test made.
+    package var delivery: Delivery?
+
+    package struct Delivery: Equatable, Sendable {
+        package var number: UInt64
+        package var attempt: UInt64
+    }
+
+    /// How the client that got it says so.
+    package struct Acknowledgement: Equatable, Sendable {
+        package let act: @Sendable () -> Void
+        package init(_ act: @escaping @Sendable () -> Void) { self.act = act }
+        package static func == (left: Self, right: Self) -> Bool { true }
+    }
+    package var acknowledgement: Acknowledgement?
+
+    /// Tells the sender that this app has the message: within 10 s, else the sender's receipt fails with `unconfirmed`.
+    public func acknowledge() { acknowledgement?.act() }
 
     package init(sender: String, wallMilliseconds: UInt64, customType: String? = nil, payload: Payload) {
         (self.sender, self.wallMilliseconds, self.customType, self.payload) = (sender, wallMilliseconds, customType, payload)

@@ -1,1 +1,1 @@
-// What RelayClient says to Apple's privacy report: PrivacyInfo.xcprivacy is the resource of this target, and only there.
+// What WhiteboardClient says to Apple's privacy report: PrivacyInfo.xcprivacy is the resource of this target, and only there.

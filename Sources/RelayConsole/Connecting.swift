@@ -140,7 +140,7 @@ package func noteChange(_ words: String, at address: RelayAddress) {
 /// - Throws: a `Failure` with exit code 124 when the time is over before the relay has let in: nothing was asked of it then.
 package func withClient(
     _ arguments: Arguments, as user: String, timeout: Duration?, patience: Duration? = nil, listens: Bool = false,
-    _ body: (RelayClient) async throws -> ExitCode
+    _ body: (WhiteboardClient) async throws -> ExitCode
 ) async throws -> ExitCode {
     try await withClient(arguments, .user(user), timeout: timeout, patience: patience, listens: listens, body)
 }
@@ -154,7 +154,7 @@ package enum Entering: Sendable {
 
 package func withClient(
     _ arguments: Arguments, _ entering: Entering, timeout: Duration?, patience: Duration? = nil, listens: Bool = false,
-    _ body: (RelayClient) async throws -> ExitCode
+    _ body: (WhiteboardClient) async throws -> ExitCode
 ) async throws -> ExitCode {
     let began = ContinuousClock.now
     guard let client = try await inTime(patience ?? timeout, { try await connect(arguments, entering) }) else {
@@ -205,9 +205,9 @@ extension RelayError {
 }
 
 /// Logs in.
-package func connect(_ arguments: Arguments, as user: String) async throws -> RelayClient { try await connect(arguments, .user(user)) }
+package func connect(_ arguments: Arguments, as user: String) async throws -> WhiteboardClient { try await connect(arguments, .user(user)) }
 
-private func connect(_ arguments: Arguments, _ entering: Entering) async throws -> RelayClient {
+private func connect(_ arguments: Arguments, _ entering: Entering) async throws -> WhiteboardClient {
     let invitation = try arguments.invitation(), address = invitation.addresses[0]
     var options = ClientOptions()
     // A command ends by its own `--timeout`.
@@ -220,8 +220,8 @@ private func connect(_ arguments: Arguments, _ entering: Entering) async throws 
         case .user(let user):
             // A user id of its own choice is met again; one that was drawn is not.
             options.secret = arguments.value("--as") == nil ? .inMemory : .kept()
-            return try await RelayClient.connect(to: invitation, as: user, options: options)
-        case .code(let code): return try await RelayClient.takeUp(code: code, at: address, options: options)
+            return try await WhiteboardClient.connect(to: invitation, as: user, options: options)
+        case .code(let code): return try await WhiteboardClient.takeUp(code: code, at: address, options: options)
         }
     } catch {
         if error.code == .timedOut { throw Failure("\(address): the relay could not be reached in time (\(error.name))") }
@@ -253,7 +253,7 @@ extension Failure {
 /// Runs a command that listens, and looks out for Ctrl-C and the end of its time: either closes the clients, which
 /// ends their events. One that only listens ends so when its reader has gone, too.
 package func untilEnded(
-    timeout: Duration?, closing clients: [RelayClient], listens: Bool = false, _ body: () async throws -> ExitCode
+    timeout: Duration?, closing clients: [WhiteboardClient], listens: Bool = false, _ body: () async throws -> ExitCode
 ) async throws -> ExitCode {
     let signals = Signals()
     let cause = Mutex<ExitCode?>(nil)

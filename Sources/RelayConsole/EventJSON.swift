@@ -29,7 +29,7 @@ package enum EventJSON {
                     ["type": "direct", "sender": .string(direct.sender), "time": number(direct.wallMilliseconds)],
                     ["customType": .optional(direct.customType)], payload(direct.payload),
                 ])
-        case .presence(let change): return presence(change.channel, change.kind)
+        case .presence(let change): return presence(change.place, change.kind)
         case .topics(let change): return topics(change)
         case .metadata(let change): return metadata(change)
         case .locks(let change): return locks(change)
@@ -56,13 +56,13 @@ package enum EventJSON {
             ]
         case .channelMode(let change):
             return [
-                "type": "channelMode", "channel": .string(change.channel.channel.text), "kind": .string(change.channel.kind.rawValue),
+                "type": "channelMode", "channel": .string(change.channel), "kind": .string(change.place.kind.rawValue),
                 "mode": .string(change.mode.rawValue), "on": .bool(change.isOn), "by": .optional(change.by),
             ]
         case .joinCodeEnded(let reason): return ["type": "joinCodeEnded", "reason": .string(reason.rawValue)]
         case .refused(let refusal):
             return [
-                "type": "refused", "channel": .optional(refusal.channel?.channel.text), "topic": .optional(refusal.topic),
+                "type": "refused", "channel": .optional(refusal.channel), "topic": .optional(refusal.topic),
                 "code": number(refusal.error.code.rawValue), "name": .string(refusal.error.name), "text": .string(refusal.error.text),
             ]
         case .link(let state): return link(state)
@@ -155,8 +155,8 @@ package enum EventJSON {
 
     private static func locks(_ change: LocksChange) -> JSONValue {
         [
-            "type": "locks", "event": .string(change.kind.rawValue), "kind": .string(change.channel.kind.rawValue),
-            "channel": .string(change.channel.channel.text), "locks": .array(change.locks.map(lock)),
+            "type": "locks", "event": .string(change.kind.rawValue), "kind": .string(change.place.kind.rawValue),
+            "channel": .string(change.channel), "locks": .array(change.locks.map(lock)),
             "formerOwner": .optional(change.formerOwner), "formerOwnerDevice": .optional(change.formerOwnerDevice),
         ]
     }

@@ -59,7 +59,7 @@ package enum EventText {
         case .channelMode(let change):
             let by = change.by.map { " by \(Printable.escaped($0))" } ?? ""
             let mode = change.mode == .frozen ? "frozen" : "open for editing"
-            return "\(place(change.channel)): " + (change.isOn ? "\(mode)\(by)" : "not \(mode) any more\(by.isEmpty ? "" : ",")\(by)")
+            return "\(place(change.place)): " + (change.isOn ? "\(mode)\(by)" : "not \(mode) any more\(by.isEmpty ? "" : ",")\(by)")
         case .joinCodeEnded(let reason): return words(reason)
         case .refused(let refusal): return "refused: \(Printable.escaped(refusal.error.description))"
         case .link(let state):
@@ -107,7 +107,7 @@ package enum EventText {
     }
 
     private static func presence(_ change: PresenceChange) -> String {
-        let place = Self.place(change.channel)
+        let place = Self.place(change.place)
         switch change.kind {
         case .snapshot(let members, let total):
             return "\(place): \(total) here" + (members.isEmpty ? "" : ": " + members.map(member).joined(separator: ", "))
@@ -141,16 +141,17 @@ package enum EventText {
         case .catchingUp: "catchingUp"
         case .readerLimit: "readerLimit"
         case .linkBroken: "linkBroken"
+        case .readerLag: "readerLag"
         case .other(let code): "code \(code)"
         }
     }
 
     package static func words(_ state: LinkState) -> (state: String, reason: String?) {
         switch state {
+        case .idle: ("idle", nil)
         case .connecting: ("connecting", nil)
         case .connected(let resumed): ("connected", resumed ? "the session goes on" : "a new session")
         case .waiting(let pause, let reason): ("waiting", "\(words(reason)); \(again(in: pause))")
-        case .paused(let reason): ("paused", words(reason))
         case .closed(let reason): ("closed", words(reason))
         }
     }
@@ -167,7 +168,7 @@ package enum EventText {
         case .relayClosed(let code, let text): "the relay closed: \(text) (\(code.name))"
         case .loginRefused(let error): "login refused: \(error.text) (\(error.name))"
         case .relayFault(let text): "the relay sent what the protocol does not allow: \(text)"
-        case .eventsNotRead(let limit, let waiting): "\(waiting) events were not read, \(limit) may wait"
+        case .otherRelay(let id): "another relay answers there: \(id)"
         case .closedByApp: "closed"
         }
     }

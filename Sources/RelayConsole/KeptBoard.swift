@@ -4,7 +4,7 @@ import RelayClientCore
 
 /// The records of a channel as far as its events have told them: what a reader from the beginning holds.
 package struct KeptBoard: Sendable {
-    private var records: [String: (offset: UInt64, record: BoardRecord)] = [:]
+    private var records: [String: (offset: UInt64, record: WhiteboardRecord)] = [:]
     private var kept: @Sendable (String) -> Bool
     /// Of keys, custom types and payloads.
     package private(set) var bytes = 0
@@ -25,7 +25,7 @@ package struct KeptBoard: Sendable {
     package var digest: BoardDigest { BoardDigest(records.values.lazy.map(\.record)) }
 
     /// In the order of offsets.
-    package var ordered: [BoardRecord] { records.values.sorted { $0.offset < $1.offset }.map(\.record) }
+    package var ordered: [WhiteboardRecord] { records.values.sorted { $0.offset < $1.offset }.map(\.record) }
 
     package mutating func note(_ event: RelayEvent) {
         switch event {
@@ -49,7 +49,7 @@ package struct KeptBoard: Sendable {
         guard message.isRetained, let key = message.key, kept(key) else { return }
         remove(key)
         guard !message.isRemoval else { return }
-        let record = BoardRecord(key: key, customType: message.customType, payload: BoardRecord.Payload(message.payload))
+        let record = WhiteboardRecord(key: key, customType: message.customType, payload: WhiteboardRecord.Payload(message.payload))
         records[key] = (message.offset, record)
         bytes += record.bytes
     }
@@ -64,12 +64,12 @@ package struct KeptBoard: Sendable {
     }
 }
 
-extension BoardRecord {
+extension WhiteboardRecord {
     /// Key, custom type and payload.
     package var bytes: Int { key.utf8.count + (customType?.utf8.count ?? 0) + payload.count }
 }
 
-extension BoardRecord.Payload {
+extension WhiteboardRecord.Payload {
     package init(_ payload: RelayPayload) {
         switch payload {
         case .text(let text): self = .text(text)

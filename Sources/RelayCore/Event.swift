@@ -72,7 +72,7 @@ package enum Event: Sendable {
     /// A `readAuthors` is answered.
     case authorsRead(BoardAuthors)
     /// A `findRecords` is answered.
-    case recordsFound(BoardRecords)
+    case recordsFound(StoredRecords)
     /// An `erase` is carried out, or has failed. A failure of the storage answers it, too. [AC14, BL9]
     case erased(StoreErased)
     /// Other keys or secrets hold; sessions of an old key are ended, or cannot come back. [AC1]
@@ -94,7 +94,7 @@ package enum Effect: Sendable {
     /// Read the authors of a board's records, and tell `Event.authorsRead`.
     case readAuthors(BoardAuthorsRead)
     /// Find out which records of a board are of some users, and tell `Event.recordsFound`.
-    case findRecords(BoardRecordsRead)
+    case findRecords(StoredRecordsRead)
     /// Erase from the disk what was removed so far, and tell `Event.erased`. One at a time.
     case erase(StoreErasure)
     /// Read nothing more from this link, so that TCP holds its peer back, until `resumeReading` or the link's end. What comes

@@ -23,7 +23,7 @@ package struct Salvage {
         self.opening = opening
         lastSequence = journal.lastSequence
         refusal = try opening.loss(lastSequence: journal.lastSequence)
-        entries = opening.entries.filter { !BoardChange.isBoardEntry($0.key) }
+        entries = opening.entries.filter { !StoredChange.isBoardEntry($0.key) }
         findings += segments()
         findings += try anchor()
         let files = try opening.storing { () throws(StorageError) in try storage.list() }.inOrder()

@@ -34,25 +34,31 @@ extension RTMClientKit {
         await publish(Result { try send(.bytes(Array(data)), to: channelName, (option ?? RTMPublishOptions()).values) })
     }
 
+    enum Sent { case message(Receipt), direct(DirectReceipt) }
+
     typealias Publishing = (channelType: RTMChannelType, customType: String?, storeInHistory: Bool)
 
     /// Has its place in the order when it returns.
-    func send(_ payload: Payload, to name: String, _ options: Publishing) throws -> Receipt {
+    func send(_ payload: Payload, to name: String, _ options: Publishing) throws -> Sent {
         let client = try client(), typeBytes = options.customType?.utf8.count ?? 0
         guard typeBytes <= Limits.customTypeBytesMax else {
             throw RTMErrorInfo(.channelInvalidCustomType, "a custom type has at most \(Limits.customTypeBytesMax) bytes, not \(typeBytes)")
         }
         switch options.channelType {
-        case .message: return try client.send(payload, to: name, customType: options.customType, storeInHistory: options.storeInHistory)
-        case .user: return try client.send(payload, toUser: name, customType: options.customType)
+        case .message:
+            return .message(try client.send(payload, to: name, customType: options.customType, storeInHistory: options.storeInHistory))
+        case .user: return .direct(try client.send(payload, toUser: name, customType: options.customType))
         case .stream: throw RTMErrorInfo(.invalidChannelType, "a stream channel is published to by topic: publishTopicMessage")
         case .none: throw RTMErrorInfo(.invalidChannelType, "a channel type is needed: message or user")
         }
     }
 
-    func publish(_ sent: Result<Receipt, any Error>) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    func publish(_ sent: Result<Sent, any Error>) async -> (RTMCommonResponse?, RTMErrorInfo?) {
         await attempt("publish", .publish) {
-            _ = try await sent.get().value
+            switch try sent.get() {
+            case .message(let receipt): _ = try await receipt.accepted
+            case .direct(let receipt): try await receipt.acknowledged()
+            }
             return RTMCommonResponse()
         }
     }

@@ -9,8 +9,8 @@ import Foundation
 public final class RTMClientKit: Sendable {
     private enum Session {
         case none
-        case loggingIn(UInt64, Task<RelayClient, any Error>)
-        case loggedIn(RelayClient)
+        case loggingIn(UInt64, Task<WhiteboardClient, any Error>)
+        case loggedIn(WhiteboardClient)
         case released
     }
 
@@ -41,7 +41,7 @@ public final class RTMClientKit: Sendable {
     /// The client in its own shape, once logged in: boards, history, large drawings, moderation.
     ///
     /// For its calls. Its `events` and its `delegate` are the kit's: an app that takes them takes events from the kit's delegates.
-    public var relayClient: RelayClient? { state.withLock { if case .loggedIn(let client) = $0.session { client } else { nil } } }
+    public var relayClient: WhiteboardClient? { state.withLock { if case .loggedIn(let client) = $0.session { client } else { nil } } }
 
     /// Tells one more. It is not kept alive.
     public func addDelegate(_ delegate: any RTMClientDelegate) {
@@ -95,7 +95,7 @@ public final class RTMClientKit: Sendable {
         await attempt("login", .login) {
             let (login, connection) = try self.begin(token), delivery = RTMDelivery(user: self.settings.user)
             self.tell(.connecting, of: login, by: delivery)
-            let client: RelayClient
+            let client: WhiteboardClient
             do {
                 client = try await connection.value
             } catch let error as RelayError {
@@ -137,18 +137,18 @@ public final class RTMClientKit: Sendable {
         }
     }
 
-    private func begin(_ token: String?) throws -> (UInt64, Task<RelayClient, any Error>) {
+    private func begin(_ token: String?) throws -> (UInt64, Task<WhiteboardClient, any Error>) {
         try state.withLock { state throws(RTMErrorInfo) in
             switch state.session {
             case .released: throw Self.released
             case .loggingIn: throw RTMErrorInfo(.duplicateOperation, "a login is under way")
             case .loggedIn(let client):
-                guard case .closed = client.linkState else { throw RTMErrorInfo(.duplicateOperation, "logged in already") }
+                guard case .closed = client.link else { throw RTMErrorInfo(.duplicateOperation, "logged in already") }
             case .none: break
             }
             state.logins += 1
             let connection = Task { [settings] in
-                try await RelayClient.connect(to: settings.address, as: settings.user, options: settings.options(token: token))
+                try await WhiteboardClient.connect(to: settings.address, as: settings.user, options: settings.options(token: token))
             }
             state.session = .loggingIn(state.logins, connection)
             return (state.logins, connection)
@@ -184,9 +184,9 @@ public final class RTMClientKit: Sendable {
     }
 
     /// Tells all events of a login, until there is a later one.
-    private func tellEvents(of client: RelayClient, _ login: UInt64, by delivery: RTMDelivery) {
+    private func tellEvents(of client: WhiteboardClient, _ login: UInt64, by delivery: RTMDelivery) {
         // The events, not the client: nobody holds a client whose kit has gone, and so it ends.
-        Task { @MainActor [weak self, events = client.events] in
+        Task { @MainActor [weak self, events = client.told] in
             for await event in events {
                 guard self?.tell(event, of: login, by: delivery) == true else { return }
             }
@@ -216,7 +216,7 @@ public final class RTMClientKit: Sendable {
 
     /// A call that needs a login and answers something.
     func ask<Response>(
-        _ operation: String, _ area: RTMArea, _ body: (RelayClient) async throws -> Response
+        _ operation: String, _ area: RTMArea, _ body: (WhiteboardClient) async throws -> Response
     ) async -> (Response?, RTMErrorInfo?) {
         await attempt(operation, area) { try await body(try self.client()) }
     }
@@ -224,7 +224,7 @@ public final class RTMClientKit: Sendable {
     /// The client, and the number of the login that it is of.
     ///
     /// - Throws: `RTMErrorInfo` with `notLogin`, `instanceAlreadyReleased`.
-    func session() throws -> (client: RelayClient, login: UInt64) {
+    func session() throws -> (client: WhiteboardClient, login: UInt64) {
         let (session, login) = state.withLock { ($0.session, $0.logins) }
         switch session {
         case .loggedIn(let client): return (client, login)
@@ -233,10 +233,10 @@ public final class RTMClientKit: Sendable {
         }
     }
 
-    func client() throws -> RelayClient { try session().client }
+    func client() throws -> WhiteboardClient { try session().client }
 
     /// A call that needs a login and answers that it was done.
-    func call(_ operation: String, _ area: RTMArea, _ body: (RelayClient) async throws -> Void) async -> (RTMCommonResponse?, RTMErrorInfo?)
+    func call(_ operation: String, _ area: RTMArea, _ body: (WhiteboardClient) async throws -> Void) async -> (RTMCommonResponse?, RTMErrorInfo?)
     {
         await ask(operation, area) { client in
             try await body(client)

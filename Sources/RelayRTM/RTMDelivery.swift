@@ -26,6 +26,7 @@ import RelayClient
             let event = RTMMessageEvent(.stream, packet.channel, topic: packet.topic, packet.payload, from: packet.publisher)
             tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
         case .direct(let direct):
+            direct.acknowledge()
             let event = RTMMessageEvent(
                 .user, user, direct.payload, from: direct.sender, customType: direct.customType, at: direct.wallMilliseconds)
             tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
@@ -58,7 +59,7 @@ import RelayClient
     }
 
     private func presence(_ change: PresenceChange) -> RTMPresenceEvent {
-        let channel = change.channel
+        let channel = change.place
         var known = states[channel] ?? [:]
         defer { states[channel] = known }
         switch change.kind {
@@ -116,6 +117,7 @@ import RelayClient
         // The login has been told to begin.
         if case .connecting = state, link == .connecting { return }
         switch state {
+        case .idle: return
         case .connecting:
             (now, operation) = (.connecting, wasConnected ? .autoReconnect : .login)
             (connection, reason) = (wasConnected ? .reconnecting : .connecting, .changedConnecting)
@@ -126,8 +128,6 @@ import RelayClient
         case .waiting(after: _, let end):
             (now, operation, connection) = (.disconnected, end == .relaySilent ? .heartbeatTimeout : .autoReconnect, .reconnecting)
             (reason, text) = (end == .relaySilent ? .changedKeepAliveTimeout : .changedInterrupted, "\(end)")
-        case .paused(let end):
-            (now, operation, connection, reason, text) = (.suspended, .autoReconnect, .reconnecting, .changedInterrupted, "\(end)")
         case .closed(.closedByApp):
             (now, operation, connection, reason) = (.idle, .logout, .disconnected, .changedLogout)
         case .closed(let end):
@@ -148,7 +148,7 @@ import RelayClient
         switch end {
         case .relayClosed(let closed, text: _): code = closed
         case .loginRefused(let error): code = error.code
-        case .linkFailed, .timedOut, .relaySilent, .relayFault, .eventsNotRead, .closedByApp: return .changedInterrupted
+        case .linkFailed, .timedOut, .relaySilent, .relayFault, .otherRelay, .closedByApp: return .changedInterrupted
         }
         return switch code {
         case .connectFailed, .timedOut, .clientClosed: .changedInterrupted

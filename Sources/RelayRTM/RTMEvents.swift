@@ -100,7 +100,7 @@ public final class RTMLockEvent: Sendable {
 
     init(_ change: LocksChange) {
         (channelType, channelName, lockDetailList) = (
-            change.channel.rtmType, change.channel.channel.text, change.locks.map { RTMLockDetail($0) }
+            change.place.rtmType, change.channel, change.locks.map { RTMLockDetail($0) }
         )
         eventType =
             switch change.kind {

@@ -12,14 +12,14 @@ public final class RTMLock: Sendable {
     public func setLock(channelName: String, channelType: RTMChannelType, lockName: String, ttl: Int32) async -> (
         RTMCommonResponse?, RTMErrorInfo?
     ) {
-        await on("setLock", channelName, channelType) { locks in try await locks.set(lockName, ttl: .seconds(Int64(ttl))) }
+        await on("setLock", channelName, channelType) { locks in try await locks.lock(lockName).make(ttl: .seconds(Int64(ttl))) }
     }
 
     /// Takes a lock away, held or not.
     @discardableResult
     public func removeLock(channelName: String, channelType: RTMChannelType, lockName: String) async -> (RTMCommonResponse?, RTMErrorInfo?)
     {
-        await on("removeLock", channelName, channelType) { locks in try await locks.remove(lockName) }
+        await on("removeLock", channelName, channelType) { locks in try await locks.lock(lockName).remove() }
     }
 
     /// Makes this user the owner. A kit whose app has let go of it lives, logged in, until this is answered.
@@ -29,14 +29,14 @@ public final class RTMLock: Sendable {
     public func acquireLock(channelName: String, channelType: RTMChannelType, lockName: String, retry: Bool) async -> (
         RTMCommonResponse?, RTMErrorInfo?
     ) {
-        await on("acquireLock", channelName, channelType) { locks in try await locks.acquire(lockName, wait: retry ? .seconds(300) : nil) }
+        await on("acquireLock", channelName, channelType) { locks in try await locks.lock(lockName).acquire(wait: retry ? .seconds(300) : nil) }
     }
 
     /// Gives a lock back.
     @discardableResult
     public func releaseLock(channelName: String, channelType: RTMChannelType, lockName: String) async -> (RTMCommonResponse?, RTMErrorInfo?)
     {
-        await on("releaseLock", channelName, channelType) { locks in try await locks.release(lockName) }
+        await on("releaseLock", channelName, channelType) { locks in try await locks.lock(lockName).release() }
     }
 
     /// Takes a lock from a user.
@@ -44,7 +44,7 @@ public final class RTMLock: Sendable {
     public func revokeLock(channelName: String, channelType: RTMChannelType, lockName: String, userId: String) async -> (
         RTMCommonResponse?, RTMErrorInfo?
     ) {
-        await on("revokeLock", channelName, channelType) { locks in try await locks.revoke(lockName, from: userId) }
+        await on("revokeLock", channelName, channelType) { locks in try await locks.lock(lockName).revoke(from: userId) }
     }
 
     /// All locks of a channel, in order of name.

@@ -36,14 +36,14 @@ public final class RTMPresence: Sendable {
     public func setState(channelName: String, channelType: RTMChannelType, items: [String: String]) async -> (
         RTMCommonResponse?, RTMErrorInfo?
     ) {
-        await kit.call("setState", .presence) { client in try await client.presence(of: channelType.channel(channelName)).setStates(items) }
+        await kit.call("setState", .presence) { client in try await client.presence(of: channelType.channel(channelName)).set(items) }
     }
 
     /// Removes own states in a channel; without keys all.
     @discardableResult
     public func removeState(channelName: String, channelType: RTMChannelType, keys: [String]) async -> (RTMCommonResponse?, RTMErrorInfo?) {
         await kit.call("removeState", .presence) { client in
-            try await client.presence(of: channelType.channel(channelName)).removeStates(keys.isEmpty ? nil : keys)
+            try await client.presence(of: channelType.channel(channelName)).remove(keys.isEmpty ? nil : keys)
         }
     }
 

@@ -24,7 +24,7 @@ public final class RTMGetTopicSubscribedUsersResponse: Sendable {
 public final class RTMGetMetadataResponse {
     /// The whole set; never `nil`.
     public let data: RTMMetadata?
-    init(_ contents: Metadata.Contents) { data = RTMMetadata(contents.items, majorRevision: contents.majorRevision) }
+    init(_ contents: MetadataContents) { data = RTMMetadata(contents.inOrder, majorRevision: contents.majorRevision) }
 }
 
 /// Who is in a channel.

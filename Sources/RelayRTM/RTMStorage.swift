@@ -70,13 +70,13 @@ public final class RTMStorage: Sendable {
     /// Receives a user's metadata as storage events, beginning with a snapshot.
     @discardableResult
     public func subscribeUserMetadata(userId: String) async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        await kit.call("subscribeUserMetadata", .userMetadata) { client in try await client.metadata(of: .user(userId)).subscribe() }
+        await kit.call("subscribeUserMetadata", .userMetadata) { client in try await client.metadata(of: .user(userId)).follow() }
     }
 
     /// Ends that.
     @discardableResult
     public func unsubscribeUserMetadata(userId: String) async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        await kit.call("unsubscribeUserMetadata", .userMetadata) { client in try await client.metadata(of: .user(userId)).unsubscribe() }
+        await kit.call("unsubscribeUserMetadata", .userMetadata) { client in try await client.metadata(of: .user(userId)).unfollow() }
     }
 
     /// All changes; without a `type` of channel `name` is a user.

@@ -102,7 +102,7 @@ struct LessonRecorder: Sendable {
             case .range(let range): return [.missed(.messages, count: Int(clamping: range.to - range.from + 1))]
             case .reset: return [.missed(.messages, count: nil), .reset]
             }
-        case .link(.waiting), .link(.paused):
+        case .link(.waiting):
             // It is told once, however often the client tries.
             defer { isBroken = true }
             return isBroken ? [] : [.broken]
@@ -124,12 +124,12 @@ struct LessonRecorder: Sendable {
     }
 
     private static func lines(_ message: Message) -> [LessonEvent.Kind] {
-        let payload = BoardRecord.Payload(message.payload)
+        let payload = WhiteboardRecord.Payload(message.payload)
         guard message.isRetained, let key = message.key else {
             return [.message(payload, customType: message.customType, key: message.key, by: message.sender)]
         }
         if message.isRemoval { return [.removal(key: key, by: message.sender)] }
-        return [.record(BoardRecord(key: key, customType: message.customType, payload: payload), by: message.sender)]
+        return [.record(WhiteboardRecord(key: key, customType: message.customType, payload: payload), by: message.sender)]
     }
 
     /// The board's paper, if it has changed.

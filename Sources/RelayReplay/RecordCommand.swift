@@ -89,10 +89,10 @@ extension Command {
         var isLive: Bool { book.withLock { $0.recorder.isLive } }
 
         /// Reads until the client is closed by others, or `length` is over.
-        func read(_ client: RelayClient, for length: Duration?) async throws {
+        func read(_ client: WhiteboardClient, for length: Duration?) async throws {
             var end: Task<Void, any Error>?
             defer { end?.cancel() }
-            for await event in client.events {
+            for await event in client.told {
                 let wasLive = isLive
                 let lines = book.withLock {
                     $0.recorder.note(event, at: clock.now - begin, time: Int(Date().timeIntervalSince1970 * 1_000))
@@ -110,7 +110,7 @@ extension Command {
                 switch event {
                 case .link(.closed(.closedByApp)): break
                 case .link(.closed(let reason)): throw Failure(Printable.escaped(EventText.words(reason)))
-                case .link(.waiting), .link(.paused), .messagesMissed, .packetsLost: Console.note(EventText.line(event))
+                case .link(.waiting), .messagesMissed, .packetsLost: Console.note(EventText.line(event))
                 case .refused(let refusal) where refusal.subject == .channel: throw Failure(EventText.line(event))
                 default: break
                 }

@@ -6,7 +6,7 @@ import RelayIO
 final class ReplayAudience: Sendable {
     private struct Book {
         /// By key: with which offset it was written last, and what stands there.
-        var drawn: [String: (offset: UInt64, record: BoardRecord?)] = [:]
+        var drawn: [String: (offset: UInt64, record: WhiteboardRecord?)] = [:]
         /// What was written before is gone.
         var clearedAt: UInt64 = 0
         var newest: UInt64 = 0

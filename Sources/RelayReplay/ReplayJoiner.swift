@@ -27,19 +27,19 @@ final class ReplayJoiner: Sendable {
         var isComplete: Bool { hasCaughtUp && target.map { board.newest >= $0 } ?? false }
     }
 
-    let client: RelayClient
+    let client: WhiteboardClient
     private let entry: Entry
     private let book: Mutex<Book>
 
     /// Nobody sees it.
     ///
     /// - Parameter keys: those of the replay's records; what else is on the board may change meanwhile.
-    static func enter(_ client: RelayClient, _ entry: Entry, channel: String, keys: Set<String>) async throws -> ReplayJoiner {
+    static func enter(_ client: WhiteboardClient, _ entry: Entry, channel: String, keys: Set<String>) async throws -> ReplayJoiner {
         try await client.subscribe(channel, features: [.messages], quiet: true, since: .beginning)
         return ReplayJoiner(client, entry, KeptBoard(channel) { keys.contains($0) })
     }
 
-    private init(_ client: RelayClient, _ entry: Entry, _ board: KeptBoard) {
+    private init(_ client: WhiteboardClient, _ entry: Entry, _ board: KeptBoard) {
         self.client = client
         self.entry = entry
         book = Mutex(Book(board: board))
@@ -47,7 +47,7 @@ final class ReplayJoiner: Sendable {
 
     /// Reads until everything is here, or the client is closed by others.
     func watch() async {
-        for await event in client.events {
+        for await event in client.told {
             let isComplete = book.withLock { book in
                 book.board.note(event)
                 if case .caughtUp = event { book.hasCaughtUp = true }

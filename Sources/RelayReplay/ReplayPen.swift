@@ -10,7 +10,7 @@ package struct ReplayPen: Sendable {
     package let user: String
     let channel: String
     let plan: ReplayPlan
-    package let client: RelayClient
+    package let client: WhiteboardClient
     let stream: StreamChannel
     let tally: Mutex<ReplayTally>
     /// Knows all steps of the plan already, in this order.
@@ -23,7 +23,7 @@ package struct ReplayPen: Sendable {
     let store: ReplayStore?
 
     /// A user who keeps each stroke. Nothing watches this user.
-    package static func enter(_ client: RelayClient, as user: String, channel: String, plan: ReplayPlan) async throws -> ReplayPen {
+    package static func enter(_ client: WhiteboardClient, as user: String, channel: String, plan: ReplayPlan) async throws -> ReplayPen {
         try await enter(
             client, as: user, channel: channel, plan: plan, tally: Mutex(ReplayTally()), verifier: nil, retains: true, audience: nil,
             store: nil)
@@ -31,7 +31,7 @@ package struct ReplayPen: Sendable {
 
     /// Enters both channels as any user of a board does, and takes part: it receives what the others draw.
     static func enter(
-        _ client: RelayClient, as user: String, channel: String, plan: ReplayPlan, tally: Mutex<ReplayTally>,
+        _ client: WhiteboardClient, as user: String, channel: String, plan: ReplayPlan, tally: Mutex<ReplayTally>,
         verifier: ReplayWitness?, retains: Bool, audience: ReplayAudience?, store kind: ReplayStoreKind?
     ) async throws -> ReplayPen {
         try await client.subscribe(channel, features: [.messages], quiet: false)
@@ -151,7 +151,7 @@ package struct ReplayPen: Sendable {
         /// `nil` of what has no place in the order of messages.
         func offset() async throws -> UInt64? {
             switch self {
-            case .message(let receipt): try await receipt.value.offset
+            case .message(let receipt): try await receipt.accepted
             case .changes(_, let receipt), .large(let receipt): try await receipt.accepted
             case .asked(let task, _): try await task.value
             }
@@ -177,7 +177,7 @@ package struct ReplayPen: Sendable {
         case .message(let payload, let customType, let key)?:
             return .large(try client.sendLarge(payload.published, to: channel, customType: customType, key: key))
         case .clear?:
-            let board = client.board(of: channel)
+            let board = try client.board(of: channel)
             return .asked(Task { try await board.clear().offset }, isClear: true)
         case .paper(let paper)?:
             let metadata = try client.metadata(of: .message(channel))
@@ -198,7 +198,7 @@ package struct ReplayPen: Sendable {
         let text = String(decoding: step.payload, as: UTF8.self)
         guard retains else { return .message(try client.send(.text(text), to: channel, customType: BoardWords.stroke, echo: false)) }
         let key = plan.drawing[step.stroke].id.text
-        let record = BoardRecord(key: key, customType: BoardWords.stroke, payload: .text(text))
+        let record = WhiteboardRecord(key: key, customType: BoardWords.stroke, payload: .text(text))
         return .changes(
             [ReplayPlan.Change(record)],
             try client.sendLarge(.text(text), to: channel, customType: BoardWords.stroke, key: key, retain: true))
@@ -259,7 +259,7 @@ package struct ReplayPen: Sendable {
     /// - Returns: why the link has ended.
     package func read() async -> LinkEndReason? {
         var reason: LinkEndReason?
-        for await event in client.events {
+        for await event in client.told {
             if case .link(.closed(let end)) = event { reason = end }
             tally.withLock { tally in
                 switch event {
@@ -271,7 +271,7 @@ package struct ReplayPen: Sendable {
                 case .packetsDropped(let dropped): tally.packetsDropped += dropped.dropped
                 case .messagesMissed: tally.messagesMissed += 1
                 case .refused(let refusal) where refusal.subject == .packet: tally.packetsRefused += 1
-                case .link(.waiting), .link(.paused): tally.linksBroken += 1
+                case .link(.waiting): tally.linksBroken += 1
                 case .cleared, .direct, .presence, .topics, .metadata, .locks, .caughtUp, .refused, .accessExpiring, .accessChanged,
                     .channelMode, .joinCodeEnded, .link:
                     break

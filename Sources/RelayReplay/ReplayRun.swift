@@ -16,7 +16,7 @@ struct ReplayRun {
     static let patience = Duration.seconds(10)
 
     func run(file: String) async throws -> ReplaySummary {
-        var clients: [RelayClient] = []
+        var clients: [WhiteboardClient] = []
         do {
             return try await run(file: file, &clients)
         } catch {
@@ -27,9 +27,9 @@ struct ReplayRun {
     }
 
     /// - Parameter clients: those that are logged in, also when it fails.
-    private func run(file: String, _ clients: inout [RelayClient]) async throws -> ReplaySummary {
+    private func run(file: String, _ clients: inout [WhiteboardClient]) async throws -> ReplaySummary {
         let tally = Mutex(ReplayTally())
-        var witness: (ReplayWitness, RelayClient)?
+        var witness: (ReplayWitness, WhiteboardClient)?
         if verifies {
             let client = try await connect(arguments, as: plans[0].user + "-verify")
             clients.append(client)
@@ -89,7 +89,7 @@ struct ReplayRun {
     }
 
     /// A lesson clears, and replaces what has its keys: it must not meet what others drew.
-    private func wantEmptyBoard(_ client: RelayClient) async throws {
+    private func wantEmptyBoard(_ client: WhiteboardClient) async throws {
         let records: Int
         do {
             records = try await client.boards().first { $0.channel.text == channel }?.records ?? 0

@@ -29,7 +29,7 @@ struct ReplayStore: Sendable {
     ///
     /// - Throws: `Failure` when that is no board.
     static func enter(
-        _ client: RelayClient, as user: String, channel: String, plan: ReplayPlan, tally: Mutex<ReplayTally>
+        _ client: WhiteboardClient, as user: String, channel: String, plan: ReplayPlan, tally: Mutex<ReplayTally>
     ) async throws -> ReplayStore {
         let store = ReplayStore(user: user, metadata: try client.metadata(of: .message(channel)), plan: plan, tally: tally)
         try await store.read()
@@ -80,7 +80,7 @@ struct ReplayStore: Sendable {
 
     private func read() async throws {
         do {
-            let item = try await metadata.get().items.first { $0.key == Self.key }
+            let item = try await metadata.get().items[Self.key]
             do {
                 try saver.withLock { saver throws(BoardError) in try saver.read(item?.value, revision: item?.revision ?? 0) }
             } catch {

@@ -21,21 +21,21 @@ final class ReplayWitness: Sendable {
         var isComplete: Bool { sendersAreDone && drawing.isEmpty && newestArrived >= newestAccepted }
     }
 
-    private let client: RelayClient
+    private let client: WhiteboardClient
     private let channel: String
     /// Change sets are caught up with: what is missed meanwhile is told, and may have been replaced.
     private let isLesson: Bool
     private let book = Mutex(Book())
 
     /// Nobody sees it: it is in no count.
-    static func enter(_ client: RelayClient, channel: String, plans: [(user: String, plan: ReplayPlan)]) async throws -> ReplayWitness {
+    static func enter(_ client: WhiteboardClient, channel: String, plans: [(user: String, plan: ReplayPlan)]) async throws -> ReplayWitness {
         try await client.subscribe(channel, features: [.messages], quiet: true)
         let stream = try await client.join(channel, features: [], quiet: true)
         try await stream.subscribeTopic(BoardWords.pointsTopic, users: .all)
         return ReplayWitness(client, channel: channel, plans: plans)
     }
 
-    private init(_ client: RelayClient, channel: String, plans: [(user: String, plan: ReplayPlan)]) {
+    private init(_ client: WhiteboardClient, channel: String, plans: [(user: String, plan: ReplayPlan)]) {
         self.client = client
         self.channel = channel
         isLesson = plans.contains { $0.plan.isLesson }
@@ -81,7 +81,7 @@ final class ReplayWitness: Sendable {
 
     /// Reads until everything is here, or the client is closed by others.
     func watch() async {
-        for await event in client.events {
+        for await event in client.told {
             let isComplete = book.withLock { book in
                 note(event, in: &book)
                 return book.isComplete

@@ -74,7 +74,7 @@ struct ControlRefusal: JSONObject {
 public struct KeysReport: JSONObject, Sendable {
     /// Where the relay listens.
     public var address = ""
-    /// Names by which it may be asked for besides the addresses of its machine: see `RelayServer.Web.hostNames`.
+    /// Names by which it may be asked for besides the addresses of its machine: see `WhiteboardRelay.Web.hostNames`.
     public var hostNames: [String] = []
     /// Whether a proxy speaks TLS for it.
     public var isBehindTLS = false
@@ -87,7 +87,7 @@ public struct KeysReport: JSONObject, Sendable {
 
     package init() {}
 
-    init(address: RelayAddress, web: RelayServer.Web, role: Role, keys: AccessKeys) {
+    init(address: RelayAddress, web: WhiteboardRelay.Web, role: Role, keys: AccessKeys) {
         self.address = address.description
         hostNames = web.hostNames
         isBehindTLS = !web.trustedProxies.isEmpty
@@ -176,7 +176,7 @@ extension ProcessUsage: JSONObject {
     }
 }
 
-extension RelayServer {
+extension WhiteboardRelay {
     /// Where a relay on this port has its control socket unless told otherwise: `$XDG_RUNTIME_DIR`, or a folder of
     /// this user's in the temporary directory.
     public static func defaultControlSocket(port: UInt16) -> String {

@@ -55,7 +55,7 @@ actor Engine {
     /// The same for boards that wait to be read.
     var boardReads: [BoardRead] = []
     var authorReads: [BoardAuthorsRead] = []
-    var searches: [BoardRecordsRead] = []
+    var searches: [StoredRecordsRead] = []
     /// What is to leave the disk behind the changes of this turn.
     var erasures: [StoreErasure] = []
 

@@ -57,7 +57,7 @@ package enum BoardForm {
     }
 }
 
-extension BoardChange {
+extension StoredChange {
     /// Whether an entry of the journal belongs to the board store.
     package static func isBoardEntry(_ key: [UInt8]) -> Bool {
         key.first == BoardForm.change || key.first == BoardForm.checkpoint || key.first == BoardForm.user
@@ -123,7 +123,7 @@ extension BoardChange {
 
     /// - Parameter keepsPayload: the payload is in the change, and not only counted.
     package static func decode(_ bytes: UnsafeRawBufferPointer, board: UInt64, keepsPayload: Bool = true) -> (
-        change: BoardChange, payloadBytes: Int
+        change: StoredChange, payloadBytes: Int
     )? {
         var reader = FieldReader(bytes)
         guard reader.integer(UInt8.self) == BoardForm.version, let code = reader.integer(UInt8.self),
@@ -133,7 +133,7 @@ extension BoardChange {
             let author = reader.short(),
             let (kind, payloadBytes) = Kind.decode(code, &reader, keepsPayload), reader.isAtEnd
         else { return nil }
-        var change = BoardChange(
+        var change = StoredChange(
             board: board, offset: offset, epoch: BoardEpoch.ID(start: start, incarnation: incarnation), lastUnretained: lastUnretained,
             author: author, instance: instance, number: number, wallMilliseconds: wall, kind: kind)
         change.sequence = sequence
@@ -141,7 +141,7 @@ extension BoardChange {
     }
 }
 
-extension BoardChange.Kind {
+extension StoredChange.Kind {
     fileprivate var takesPayload: Bool {
         switch self {
         case .put(let put): put.upload == nil

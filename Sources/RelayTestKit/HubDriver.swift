@@ -237,7 +237,7 @@ package final class HubDriver {
         defer { if !holdsErasures { erase() } }
         let records = unpersisted.prefix(count)
         guard let last = records.last else { return }
-        for entry in records.flatMap(\.entries) where !BoardChange.isBoardEntry(entry.key) { disk[entry.key] = entry.value }
+        for entry in records.flatMap(\.entries) where !StoredChange.isBoardEntry(entry.key) { disk[entry.key] = entry.value }
         unpersisted.removeFirst(records.count)
         lastPersisted = last.sequence
         try! journal.append(Array(records))
@@ -267,7 +267,7 @@ package final class HubDriver {
     private var unwritten: [JournalRecord] = []
     package private(set) var reads: [BoardRead] = []
     private var authorReads: [BoardAuthorsRead] = []
-    package private(set) var searches: [BoardRecordsRead] = []
+    package private(set) var searches: [StoredRecordsRead] = []
     /// What the hub wants off the disk.
     package private(set) var erasures: [StoreErasure] = []
     /// Whether that waits for `erase()`.
@@ -281,7 +281,7 @@ package final class HubDriver {
         let (journal, entries, _) = try! Journal.open(storage, JournalSettings(mark: 0xB0A4D))
         self.journal = journal
         files = BoardStore(journal: journal, storage: storage)
-        let recovered = try! files.recover(entries: entries.filter { BoardChange.isBoardEntry($0.key) })
+        let recovered = try! files.recover(entries: entries.filter { StoredChange.isBoardEntry($0.key) })
         hub.restore(boards: recovered.boards, userBytes: recovered.userBytes)
     }
 

@@ -4,9 +4,9 @@ import Testing
 
 @Suite("a board's digest")
 struct BoardDigestTests {
-    static let stroke = BoardRecord(key: "s1", customType: "stroke", payload: .text("{\"v\":1}"))
-    static let title = BoardRecord(key: "title", customType: "title", payload: .text("é"))
-    static let photo = BoardRecord(key: "p", payload: .bytes(Array(0..<17)))
+    static let stroke = WhiteboardRecord(key: "s1", customType: "stroke", payload: .text("{\"v\":1}"))
+    static let title = WhiteboardRecord(key: "title", customType: "title", payload: .text("é"))
+    static let photo = WhiteboardRecord(key: "p", payload: .bytes(Array(0..<17)))
 
     @Test("it is what the page's arithmetic gives")
     func vectors() {
@@ -25,7 +25,7 @@ struct BoardDigestTests {
         #expect(digest == BoardDigest(records) && digest.records == 3)
         digest.remove(Self.title)
         #expect(digest == BoardDigest([Self.photo, Self.stroke]))
-        digest.insert(BoardRecord(key: "title", customType: "title", payload: .text("è")))
+        digest.insert(WhiteboardRecord(key: "title", customType: "title", payload: .text("è")))
         #expect(digest != BoardDigest(records))
     }
 
@@ -33,28 +33,28 @@ struct BoardDigestTests {
     func differences() {
         var seen: Set<BoardDigest> = []
         var count = 0
-        func add(_ record: BoardRecord) {
+        func add(_ record: WhiteboardRecord) {
             seen.insert(BoardDigest([record]))
             count += 1
         }
         let payload = [UInt8](repeating: 0, count: 40)
-        for length in 1...40 { add(BoardRecord(key: "k", payload: .bytes(Array(payload.prefix(length))))) }
+        for length in 1...40 { add(WhiteboardRecord(key: "k", payload: .bytes(Array(payload.prefix(length))))) }
         for bit in 0..<320 {
             var changed = payload
             changed[bit / 8] ^= 1 << (bit % 8)
-            add(BoardRecord(key: "k", payload: .bytes(changed)))
+            add(WhiteboardRecord(key: "k", payload: .bytes(changed)))
         }
         for (key, type) in [("kt", nil), ("k", "t"), ("kt", "t"), ("k", "tt")] as [(String, String?)] {
-            add(BoardRecord(key: key, customType: type, payload: .text("x")))
-            add(BoardRecord(key: key, customType: type, payload: .bytes([0x78])))
-            add(BoardRecord(key: key, customType: type, payload: .text("tx")))
+            add(WhiteboardRecord(key: key, customType: type, payload: .text("x")))
+            add(WhiteboardRecord(key: key, customType: type, payload: .bytes([0x78])))
+            add(WhiteboardRecord(key: key, customType: type, payload: .text("tx")))
         }
         #expect(seen.count == count)
     }
 
     @Test("two boards that swapped what their keys hold differ")
     func swapped() {
-        func record(_ key: String, _ text: String) -> BoardRecord { BoardRecord(key: key, payload: .text(text)) }
+        func record(_ key: String, _ text: String) -> WhiteboardRecord { WhiteboardRecord(key: key, payload: .text(text)) }
         #expect(BoardDigest([record("a", "1"), record("b", "2")]) != BoardDigest([record("a", "2"), record("b", "1")]))
     }
 }

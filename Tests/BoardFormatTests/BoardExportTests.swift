@@ -6,9 +6,9 @@ import Testing
 @Suite("an exported board")
 struct BoardExportTests {
     static let records = [
-        BoardRecord(key: "title", customType: "title", payload: .text("{\"text\":\"Ink\",\"v\":1}")),
-        BoardRecord(key: "s 1", payload: .text("line\nfeed \"é\" \u{1}\u{2028}\r")),
-        BoardRecord(key: "photo", customType: "ünder", payload: .bytes([0, 255, 128, 7])),
+        WhiteboardRecord(key: "title", customType: "title", payload: .text("{\"text\":\"Ink\",\"v\":1}")),
+        WhiteboardRecord(key: "s 1", payload: .text("line\nfeed \"é\" \u{1}\u{2028}\r")),
+        WhiteboardRecord(key: "photo", customType: "ünder", payload: .bytes([0, 255, 128, 7])),
     ]
     static let document =
         "{\"format\":\"board\",\"records\":[\n"
@@ -17,16 +17,16 @@ struct BoardExportTests {
         + #",{"base64":"AP+ABw==","customType":"ünder","key":"photo"}"# + "\n"
         + "],\"version\":1}\n"
 
-    static func write(_ records: [BoardRecord]) throws -> [UInt8] {
+    static func write(_ records: [WhiteboardRecord]) throws -> [UInt8] {
         var writer = BoardExportWriter()
         var document = writer.head()
         for record in records { document += try writer.line(record) }
         return document + writer.tail()
     }
 
-    static func read(_ pieces: [[UInt8]], recordBytesMax: Int = BoardLimits.recordBytesMax) throws(BoardExportError) -> [BoardRecord] {
+    static func read(_ pieces: [[UInt8]], recordBytesMax: Int = BoardLimits.recordBytesMax) throws(BoardExportError) -> [WhiteboardRecord] {
         var reader = BoardExportReader(recordBytesMax: recordBytesMax)
-        var records: [BoardRecord] = []
+        var records: [WhiteboardRecord] = []
         for piece in pieces { try reader.read(piece, into: &records) }
         try reader.finish()
         return records
@@ -106,15 +106,15 @@ struct BoardExportTests {
 
     @Test("a record of the largest size is read, one byte more and an endless line are refused")
     func sizes() throws {
-        func record(_ count: Int) -> BoardRecord {
-            BoardRecord(key: "k", customType: "ab", payload: .bytes(Array(repeating: 1, count: count)))
+        func record(_ count: Int) -> WhiteboardRecord {
+            WhiteboardRecord(key: "k", customType: "ab", payload: .bytes(Array(repeating: 1, count: count)))
         }
         let largest = try Self.write([record(98)])
         #expect(try Self.read([largest], recordBytesMax: 100) == [record(98)])
         let error = #expect(throws: BoardExportError.self) { try Self.read([try Self.write([record(99)])], recordBytesMax: 100) }
         #expect(error?.description == "line 2: at most 100 bytes are allowed, here are 101")
         var reader = BoardExportReader(recordBytesMax: 100)
-        var records: [BoardRecord] = []
+        var records: [WhiteboardRecord] = []
         try reader.read(bytes(BoardExport.head + "\n"), into: &records)
         let piece = [UInt8](repeating: 0x20, count: 1_000)
         var taken = 0
@@ -130,8 +130,8 @@ struct BoardExportTests {
     @Test("a writer refuses what a reader would", arguments: ["", "_a", " a", "a*", "\u{7F}", String(repeating: "x", count: 65)])
     func refusedByTheWriter(key: String) {
         var writer = BoardExportWriter()
-        #expect(throws: BoardError.self) { try writer.line(BoardRecord(key: key, payload: .text("x"))) }
-        #expect(throws: BoardError.self) { try writer.line(BoardRecord(key: "k", payload: .bytes([]))) }
+        #expect(throws: BoardError.self) { try writer.line(WhiteboardRecord(key: key, payload: .text("x"))) }
+        #expect(throws: BoardError.self) { try writer.line(WhiteboardRecord(key: "k", payload: .bytes([]))) }
     }
 
     @Test("base64 of every length and byte comes back, and only its one form is read")

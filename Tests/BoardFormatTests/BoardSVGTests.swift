@@ -10,18 +10,18 @@ import FoundationXML
 
 @Suite("a board as SVG")
 struct BoardSVGTests {
-    static func record(_ message: BoardMessage, key: String) throws -> BoardRecord {
-        BoardRecord(key: key, customType: message.customType, payload: .text(text(try message.encoded())))
+    static func record(_ message: BoardMessage, key: String) throws -> WhiteboardRecord {
+        WhiteboardRecord(key: key, customType: message.customType, payload: .text(text(try message.encoded())))
     }
 
     static func stroke(
         _ id: String, z: Int = 1, color: UInt32 = 0x1B1B_1BFF, width: Int = 300, columns: PointColumns = [], _ points: [BoardPoint]
-    ) throws -> BoardRecord {
+    ) throws -> WhiteboardRecord {
         try Stroke(id: ElementID(id), z: z, color: BoardColor(rgba: color), width: width, columns: columns, points: points).record()
     }
 
-    static func picture(_ records: BoardRecord...) -> BoardPicture {
-        var picture = BoardPicture()
+    static func picture(_ records: WhiteboardRecord...) -> WhiteboardPicture {
+        var picture = WhiteboardPicture()
         for record in records { picture.add(record) }
         return picture
     }
@@ -186,7 +186,7 @@ struct BoardSVGTests {
         let records = try [("c", 5), ("b", 5), ("a", 9), ("z", -3)].map {
             try Self.stroke($0.0, z: $0.1, color: UInt32($0.0.utf8.first!) << 24 | 0xFF, dot)
         }
-        var forwards = BoardPicture(), backwards = BoardPicture()
+        var forwards = WhiteboardPicture(), backwards = WhiteboardPicture()
         for record in records { forwards.add(record) }
         for record in records.reversed() { backwards.add(record) }
         let svg = BoardSVG.document(forwards)
@@ -210,10 +210,10 @@ struct BoardSVGTests {
     func parts() throws {
         let whole = try StrokeTests.stroke(points: 500)
         let parts = try whole.payloads(bytesMax: 2_000).enumerated().map { index, payload in
-            BoardRecord(key: "s1+\(index + 1)", customType: "stroke", payload: .text(text(payload)))
+            WhiteboardRecord(key: "s1+\(index + 1)", customType: "stroke", payload: .text(text(payload)))
         }
         try #require(parts.count > 3)
-        var picture = BoardPicture()
+        var picture = WhiteboardPicture()
         for part in parts { picture.add(part) }
         #expect(picture.strokes == 1)
         #expect(try Self.parse(BoardSVG.document(picture)).named("path").count == parts.count)
@@ -229,16 +229,16 @@ struct BoardSVGTests {
     func bounds() throws {
         let wide = try Self.stroke("w", width: 1_000, [BoardPoint(x: -20_000, y: 0), BoardPoint(x: 30_000, y: 10_000)])
         #expect(try Self.parse(BoardSVG.document(Self.picture(wide))).list[0].attributes["viewBox"] == "-215 -15 530 130")
-        #expect(try Self.parse(BoardSVG.document(BoardPicture())).list[0].attributes["viewBox"] == "-10 -10 20 20")
+        #expect(try Self.parse(BoardSVG.document(WhiteboardPicture())).list[0].attributes["viewBox"] == "-10 -10 20 20")
     }
 
     @Test("unknown types are skipped and counted, broken records passed over and named, and steps are no records")
     func skipped() throws {
         var picture = Self.picture(
-            BoardRecord(key: "k", payload: .text("{}")), BoardRecord(key: "p", customType: "poll", payload: .text("{}")),
-            BoardRecord(key: "q", customType: "poll", payload: .bytes([1])),
-            try Self.record(.erase([ElementID("a")]), key: "e"), BoardRecord(key: "s", customType: "stroke", payload: .text("{}")),
-            BoardRecord(key: "b", customType: "stroke", payload: .bytes([1])), try Self.stroke("a", [BoardPoint(x: 0, y: 0)]))
+            WhiteboardRecord(key: "k", payload: .text("{}")), WhiteboardRecord(key: "p", customType: "poll", payload: .text("{}")),
+            WhiteboardRecord(key: "q", customType: "poll", payload: .bytes([1])),
+            try Self.record(.erase([ElementID("a")]), key: "e"), WhiteboardRecord(key: "s", customType: "stroke", payload: .text("{}")),
+            WhiteboardRecord(key: "b", customType: "stroke", payload: .bytes([1])), try Self.stroke("a", [BoardPoint(x: 0, y: 0)]))
         #expect(picture.skipped == ["": 1, "poll": 2, "erase": 1, "stroke": 1])
         #expect(picture.broken.map(\.key) == ["s"] && picture.strokes == 1 && picture.texts == 0)
         picture.add(try Self.record(.title("x"), key: "title"))
@@ -249,7 +249,7 @@ struct BoardSVGTests {
 
     @Test("every recorded drawing is a document that a parser reads", arguments: Files.allDrawings)
     func drawings(name: String) throws {
-        var picture = BoardPicture()
+        var picture = WhiteboardPicture()
         let plan = try ReplayPlan(Files.drawings(name).boards, .init(idPrefix: "s"))
         for stroke in plan.drawing { picture.add(try stroke.record()) }
         #expect(picture.strokes == plan.strokes && picture.broken.isEmpty)

@@ -71,7 +71,7 @@ struct LimitsTests {
         }
     }
 
-    static func read(_ record: BoardRecord) throws -> BoardMessage? {
+    static func read(_ record: WhiteboardRecord) throws -> BoardMessage? {
         try BoardMessage.decode(
             customType: record.customType, payload: record.payload.bytes, bytesMax: BoardLimits.recordBytesMax)
     }

@@ -6,8 +6,8 @@ import Testing
 struct RecordedLessonTests {
     static let device = "00a1b2c3d4e5f607"
 
-    static func record(_ key: String, _ text: String = "{}") -> BoardRecord {
-        BoardRecord(key: key, customType: "stroke", payload: .text(text))
+    static func record(_ key: String, _ text: String = "{}") -> WhiteboardRecord {
+        WhiteboardRecord(key: key, customType: "stroke", payload: .text(text))
     }
 
     /// One event of each kind, and a change set.
@@ -15,7 +15,7 @@ struct RecordedLessonTests {
         LessonEvent(at: 0, .begin(time: 1_763_683_200_000)),
         LessonEvent(at: 0, .paper("ruled")),
         LessonEvent(at: 0, .record(record("a"), by: "ada")),
-        LessonEvent(at: 0, .record(BoardRecord(key: "b", payload: .bytes([0, 255])), by: "ben")),
+        LessonEvent(at: 0, .record(WhiteboardRecord(key: "b", payload: .bytes([0, 255])), by: "ben")),
         LessonEvent(at: 10, .packet(.text("p\n\"é"), topic: "points", by: "ben", device: device)),
         LessonEvent(at: 12, .packet(.text("c"), topic: "cursors", by: "ada", device: device)),
         LessonEvent(at: 20, .record(record("c", "{\"v\":1}"), by: "ben"), more: true),
@@ -123,7 +123,7 @@ struct RecordedLessonTests {
         #expect(
             cast.board.steps.map(\.lesson) == [
                 .paper("ruled"),
-                .changes([.init(Self.record("a")), .init(BoardRecord(key: "b", payload: .bytes([0, 255])))]),
+                .changes([.init(Self.record("a")), .init(WhiteboardRecord(key: "b", payload: .bytes([0, 255])))]),
                 .changes([.init(Self.record("c", "{\"v\":1}")), .init(removing: "a")]),
                 .message(.text("m"), customType: "erase", key: nil), .message(.bytes([1]), customType: nil, key: "k"),
                 .clear, .clear, .paper(nil),

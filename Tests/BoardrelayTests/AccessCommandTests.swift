@@ -59,14 +59,14 @@ struct AccessCommandTests {
     }
 
     /// A relay in this process, with keys and a control socket.
-    func withRelay(_ access: RelayServer.Access = .keys(), _ body: (_ url: String, _ relay: RelayServer) async throws -> Void)
+    func withRelay(_ access: WhiteboardRelay.Access = .keys(), _ body: (_ url: String, _ relay: WhiteboardRelay) async throws -> Void)
         async throws
     {
         try await withFolder {
             var hub = Configuration()
             // How long a wrong credential waits is shown on a clock moved by hand.
             hub.credentialPause = .milliseconds(1)
-            let relay = try await RelayServer.start(.init(port: 0, access: access, hub: hub, controlSocket: path("c.sock")))
+            let relay = try await WhiteboardRelay.start(.init(port: 0, access: access, hub: hub, controlSocket: path("c.sock")))
             do {
                 try await body("\(relay.address)", relay)
             } catch {

@@ -18,9 +18,9 @@ struct BoardCommandTests {
             .drawing.map { stroke throws in try stroke.record() }.sorted { $0.payload.count > $1.payload.count }
         records.removeSubrange(2...)
         try #require(records[0].payload.count > BoardLimits.messageBytesMax && records[1].payload.count < BoardLimits.messageBytesMax)
-        records.append(BoardRecord(key: "title", customType: "title", payload: .text("{\"text\":\"Ink\\u0007\",\"v\":1}")))
-        records.append(BoardRecord(key: "a photo", payload: .bytes(Array(0...255))))
-        records.append(BoardRecord(key: "0", customType: "poll", payload: .text("line\nfeed \u{202E}é")))
+        records.append(WhiteboardRecord(key: "title", customType: "title", payload: .text("{\"text\":\"Ink\\u0007\",\"v\":1}")))
+        records.append(WhiteboardRecord(key: "a photo", payload: .bytes(Array(0...255))))
+        records.append(WhiteboardRecord(key: "0", customType: "poll", payload: .text("line\nfeed \u{202E}é")))
         var writer = BoardExportWriter()
         var document = writer.head()
         for record in records { document += try writer.line(record) }
@@ -29,7 +29,7 @@ struct BoardCommandTests {
 
     @Test("[BL1, BL8] what is imported is exported byte for byte as it was, and once more under another name")
     func roundTrip() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let url = "\(relay.address)"
         let document = try Self.document()
         let imported = try await Tool.run("board", "import", "lesson", "-", "--json", url: url, input: document)
@@ -49,13 +49,13 @@ struct BoardCommandTests {
 
     @Test("[BL8] a record that takes a second in parts keeps its place before what was imported after it")
     func partsKeepTheirPlace() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let url = "\(relay.address)"
         var writer = BoardExportWriter()
         // More parts than may leave at once: what follows would overtake them.
         let document = Data(
-            writer.head() + (try writer.line(BoardRecord(key: "photo", payload: .bytes(Array(repeating: 7, count: 1_500_000)))))
-                + (try writer.line(BoardRecord(key: "after", payload: .text("x")))) + writer.tail())
+            writer.head() + (try writer.line(WhiteboardRecord(key: "photo", payload: .bytes(Array(repeating: 7, count: 1_500_000)))))
+                + (try writer.line(WhiteboardRecord(key: "after", payload: .text("x")))) + writer.tail())
         #expect(try await Tool.run("board", "import", "lesson", "-", url: url, input: document).code == 0)
         #expect(Data(try await Tool.run("board", "export", "lesson", url: url).output.utf8) == document)
         await relay.stop()
@@ -63,7 +63,7 @@ struct BoardCommandTests {
 
     @Test("[AC18, BL6, BL9] ls lists, clear empties, undo brings back what clear took, rm forgets")
     func life() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let url = "\(relay.address)"
         #expect(try await Tool.run("board", "ls", url: url).errors.contains("There are no boards."))
         let document = try Self.document()
@@ -117,14 +117,14 @@ struct BoardCommandTests {
 
     @Test("[BL7] records that the relay refuses are counted by their code, the others are kept: exit code 1")
     func refused() async throws {
-        var options = RelayServer.Options(port: 0)
+        var options = WhiteboardRelay.Options(port: 0)
         options.hub.boardBytesMax = 100_000
-        let relay = try await RelayServer.start(options)
+        let relay = try await WhiteboardRelay.start(options)
         let url = "\(relay.address)"
         var writer = BoardExportWriter()
         var document = writer.head()
         for number in 1...4 {
-            document += try writer.line(BoardRecord(key: "k\(number)", payload: .bytes(Array(repeating: 7, count: 40_000))))
+            document += try writer.line(WhiteboardRecord(key: "k\(number)", payload: .bytes(Array(repeating: 7, count: 40_000))))
         }
         let imported = try await Tool.run("board", "import", "lesson", "-", "--json", url: url, input: Data(document + writer.tail()))
         #expect(imported.code == 1 && imported.errors.contains("2 are not (boardFull 2); the first: k3: "), "\(imported.errors)")
@@ -138,13 +138,13 @@ struct BoardCommandTests {
     @Test("Ctrl-C in the middle of an import ends with 130 and tells how much is kept")
     func interrupted() async throws {
         // 20 change sets of 8 parts each, of which the signal follows the first: the rest of them would take 40 s more at this rate.
-        var options = RelayServer.Options(port: 0)
+        var options = WhiteboardRelay.Options(port: 0)
         options.hub.limits.messagesPerSecond = 4
-        let relay = try await RelayServer.start(options)
+        let relay = try await WhiteboardRelay.start(options)
         let url = "\(relay.address)"
         var writer = BoardExportWriter()
         var document = writer.head()
-        for number in 1...10_000 { document += try writer.line(BoardRecord(key: "k\(number)", payload: .text("x"))) }
+        for number in 1...10_000 { document += try writer.line(WhiteboardRecord(key: "k\(number)", payload: .text("x"))) }
         let sub = try Running(["sub", "lesson", "--json"], url: url)
         _ = await sub.errorLine(containing: "Listening on lesson")
         let importing = try Running(["board", "import", "lesson", "-"], url: url, input: Data(document + writer.tail()))
@@ -159,7 +159,7 @@ struct BoardCommandTests {
 
     @Test("a file that is wrong is told with its line, and none of it is written")
     func badFiles() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let url = "\(relay.address)"
         let document = try Self.document()
         let cut = try await Tool.run("board", "import", "lesson", "-", url: url, input: document.dropLast(30))
@@ -175,7 +175,7 @@ struct BoardCommandTests {
 
     @Test("as SVG: the picture on standard output, what is not drawn on standard error; no file is left when there is no board")
     func svg() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let url = "\(relay.address)"
         _ = try await Tool.run("board", "import", "lesson", "-", url: url, input: try Self.document())
         let svg = try await Tool.run("board", "export", "lesson", "--format", "svg", url: url)
@@ -196,13 +196,13 @@ struct BoardCommandTests {
 struct BoardFileTests {
     @Test("nothing in it is obeyed, and it is still the same document")
     func shown() throws {
-        let record = BoardRecord(key: "k", customType: "a\u{9B}31m", payload: .text("\u{202E}é\u{7F}\u{E0041}\n\u{1B}[2J😀"))
+        let record = WhiteboardRecord(key: "k", customType: "a\u{9B}31m", payload: .text("\u{202E}é\u{7F}\u{E0041}\n\u{1B}[2J😀"))
         var writer = BoardExportWriter()
         let document = String(decoding: writer.head() + (try writer.line(record)) + writer.tail(), as: UTF8.self)
         let shown = BoardOutput.shown(document, .json)
         #expect(shown.unicodeScalars.allSatisfy { $0 == "\n" || !Printable.isHidden($0) } && shown.contains("é") && shown.contains("😀"))
         var reader = BoardExportReader()
-        var records: [BoardRecord] = []
+        var records: [WhiteboardRecord] = []
         try reader.read(Array(shown.utf8), into: &records)
         #expect(records == [record])
         #expect(BoardOutput.shown("<t>\u{9B}\u{202E}a</t>\n", .xml) == "<t>&#x9b;&#x202e;a</t>\n")

@@ -13,7 +13,7 @@ struct CheckCommandTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let data = folder + "/data"
-        let server = try await RelayServer.start(.init(port: 0, storage: .folder(data), access: .keys()))
+        let server = try await WhiteboardRelay.start(.init(port: 0, storage: .folder(data), access: .keys()))
         let keys = try #require(server.keys), url = "\(server.address)"
         for words in [["pub", "lesson", "ink", "--retain", "--record", "title"], ["meta", "set", "lesson", "k", "v"]] {
             #expect(try await Tool.run(words + ["--key", keys.host], url: url).code == 0)
@@ -57,7 +57,7 @@ struct CheckCommandTests {
             let check = try await Tool.run("check", folder)
             #expect(check.code == 1 && check.output.contains("A relay does not start on \(folder): journal-0000000000000001.log"))
             #expect(check.errors.contains("'boardrelay repair \(folder) --to NEWFOLDER'"))
-            await #expect(throws: RelayServerError.self) { try await RelayServer.start(.init(port: 0, storage: .folder(folder))) }
+            await #expect(throws: RelayServerError.self) { try await WhiteboardRelay.start(.init(port: 0, storage: .folder(folder))) }
             let repair = try await Tool.run("repair", folder, "--to", target + "/", "--json")
             #expect(repair.code == 0 && repair.errors.isEmpty)
             #expect(try Self.files(folder) == before)
@@ -65,7 +65,7 @@ struct CheckCommandTests {
             #expect(last["type"] as? String == "repaired" && last["boards"] as? Int == 1 && last["keys"] as? [String] == ["join", "host"])
             #expect(last["start"] as? Int == start)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/..").sorted() == ["data", "data-saved"])
-            let server = try await RelayServer.start(.init(port: 0, storage: .folder(target), access: .keys()))
+            let server = try await WhiteboardRelay.start(.init(port: 0, storage: .folder(target), access: .keys()))
             #expect(server.keys == keys)
             let words = ["sub", "lesson", "--since", "beginning", "--until-now", "--json", "--key", keys.join]
             #expect(try await Tool.run(words, url: "\(server.address)").output.contains("\"text\":\"ink\""))

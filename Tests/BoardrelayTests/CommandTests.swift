@@ -11,7 +11,7 @@ import Testing
 @Suite("pub, sub and presence against a relay")
 struct CommandTests {
     func withRelay(_ body: (String) async throws -> Void) async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         do {
             try await body("\(relay.address)")
         } catch {
@@ -30,13 +30,13 @@ struct CommandTests {
 
     @Test("[AC7, CH3] a sub that the relay takes out of its channel, or does not let in again, ends with 1 and the reason")
     func takenOut() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let port = relay.address.port
         let sub = try await listener("--json", url: "\(relay.address)")
         await relay.stop()
         var full = Configuration()
         full.channelsMax = 0
-        let next = try await RelayServer.start(.init(port: port, hub: full))
+        let next = try await WhiteboardRelay.start(.init(port: port, hub: full))
         let ended = await sub.end()
         await next.stop()
         #expect(ended.code == 1 && ended.errors.contains("relayFull"), "\(ended.errors)")

@@ -36,13 +36,13 @@ struct DemoTests {
         let invitation = try Invitation(url)
         #expect(invitation.credential != nil, "\(url)")
         options.secret = .inMemory
-        let viewer = try await RelayClient.connect(to: invitation, as: "viewer", options: options)
+        let viewer = try await WhiteboardClient.connect(to: invitation, as: "viewer", options: options)
         let stream = try await viewer.join(DemoClass.channel, features: [], quiet: true)
         try await stream.subscribeTopic(BoardWords.pointsTopic, users: .all)
         // Last: whichever clearing it is told of, the points of the round that follows it come.
         try await viewer.subscribe(DemoClass.channel, features: [.messages, .presence], quiet: true)
         var seen = Seen()
-        for await event in viewer.events where seen.note(event) { break }
+        for await event in viewer.told where seen.note(event) { break }
         await viewer.close()
         demo.signal(SIGINT)
         let result = await demo.end()

@@ -21,7 +21,7 @@ struct DescriptorTests {
         let serve = try Running(
             ["serve", "--host", "127.0.0.1", "--port", "0", "--auth", "open", "--data-dir", folder + "/data"], through: limited)
         let line = try #require(await serve.line(containing: "relay://127.0.0.1:"))
-        let address = try #require(RelayServer.Address(line))
+        let address = try #require(WhiteboardRelay.Address(line))
 
         var held: [Int32] = []
         defer { for descriptor in held { close(descriptor) } }

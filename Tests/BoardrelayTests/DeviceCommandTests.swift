@@ -21,7 +21,7 @@ struct DeviceCommandTests {
                 atPath: "\(folder)/\(name)", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let relay = try await RelayServer.start(.init(port: 0, access: .keys()))
+        let relay = try await WhiteboardRelay.start(.init(port: 0, access: .keys()))
         let key = try #require(relay.keys).join
         do {
             try await body("\(relay.address)", machine("phone", key: key), machine("tablet", key: key))

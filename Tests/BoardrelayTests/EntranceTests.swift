@@ -9,14 +9,14 @@ import Testing
     private let addresses = [RelayAddress(host: "192.168.178.123", port: 17420), RelayAddress(host: "127.0.0.1", port: 17420)]
 
     private func keys() async throws -> AccessKeys {
-        let server = try await RelayServer.start(.init(port: 0, access: .keys()))
+        let server = try await WhiteboardRelay.start(.init(port: 0, access: .keys()))
         let keys = try #require(server.keys)
         await server.stop()
         return keys
     }
 
     private func entrance(
-        _ access: RelayServer.Access, _ keys: AccessKeys? = nil, host: String? = nil, isTerminal: Bool = true, columns: Int = 80,
+        _ access: WhiteboardRelay.Access, _ keys: AccessKeys? = nil, host: String? = nil, isTerminal: Bool = true, columns: Int = 80,
         rows: Int = 24
     ) -> Entrance {
         Entrance(access: access, keys: keys, host: host, isTerminal: isTerminal, columns: columns, rows: rows)

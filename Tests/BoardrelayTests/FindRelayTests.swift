@@ -20,15 +20,15 @@ struct FindRelayTests {
 
     /// Two relays of this user's: one whose commands are asked in the usual data folder, and one that its port names.
     private func withRelays(
-        web: RelayServer.Web = .init(), _ body: (_ usual: RelayServer, _ other: RelayServer) async throws -> Void
+        web: WhiteboardRelay.Web = .init(), _ body: (_ usual: WhiteboardRelay, _ other: WhiteboardRelay) async throws -> Void
     ) async throws {
         try FileManager.default.createDirectory(
             atPath: usualFolder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let usual = try await RelayServer.start(.init(port: 0, access: .keys(), controlSocket: "\(usualFolder)/control.sock"))
-        var options = RelayServer.Options(port: 0, access: .keys(), controlSocket: "\(folder)/other.sock")
+        let usual = try await WhiteboardRelay.start(.init(port: 0, access: .keys(), controlSocket: "\(usualFolder)/control.sock"))
+        var options = WhiteboardRelay.Options(port: 0, access: .keys(), controlSocket: "\(folder)/other.sock")
         options.web = web
-        let other = try await RelayServer.start(options)
+        let other = try await WhiteboardRelay.start(options)
         do {
             let byPort = "\(folder)/boardrelay-\(other.address.port).sock"
             try FileManager.default.createSymbolicLink(atPath: byPort, withDestinationPath: "other.sock")
@@ -112,7 +112,7 @@ struct FindRelayTests {
             for part in ["--url relay://127.0.0.1:PORT", "BOARDRELAY_URL"] {
                 #expect(nobody.code == 1 && nobody.errors.contains(part), "\(nobody)")
             }
-            let relay = try await RelayServer.start(.init(port: 0, access: .keys()))
+            let relay = try await WhiteboardRelay.start(.init(port: 0, access: .keys()))
             let keyless = try await Tool.run(words, url: "\(relay.address)", environment: surroundings)
             await relay.stop()
             for part in ["--key-file", "BOARDRELAY_URL", "sudo -u"] {
@@ -141,7 +141,7 @@ struct FindRelayTests {
 
     @Test("a name by which the relay lets no browser ask is printed with a warning that says what lets it")
     func foreignName() async throws {
-        var web = RelayServer.Web()
+        var web = WhiteboardRelay.Web()
         web.hostNames = ["board.example"]
         try await withRelays(web: web) { _, other in
             func show(_ name: String) async throws -> String {
@@ -160,7 +160,7 @@ struct FindRelayTests {
 
     @Test("key show has the address by a name: by those that the relay was given, and by the one that is asked for")
     func names() async throws {
-        var web = RelayServer.Web()
+        var web = WhiteboardRelay.Web()
         web.hostNames = ["board.example", "board.example:8443"]
         try await withRelays(web: web) { usual, other in
             let (port, key) = (other.address.port, try #require(other.keys).join)
@@ -192,7 +192,7 @@ struct FindRelayTests {
             "channel freeze lesson", "user ban bob", "board undo lesson", "board import lesson -",
         ])
     func told(line: String) async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let url = "\(relay.address)"
         func run(_ line: String, _ input: Data = Data()) async throws -> Tool.Result {
             try await Tool.run(line.split(separator: " ").map(String.init), url: url, input: input)

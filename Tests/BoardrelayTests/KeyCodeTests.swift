@@ -10,11 +10,11 @@ struct KeyCodeTests {
     private let folder = "/tmp/boardrelay-test-\(UInt32.random(in: 0...UInt32.max))"
     private var socket: String { folder + "/c.sock" }
 
-    private func withRelay(_ body: (RelayServer) async throws -> Void) async throws {
+    private func withRelay(_ body: (WhiteboardRelay) async throws -> Void) async throws {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let relay = try await RelayServer.start(.init(port: 0, access: .keys(), controlSocket: socket))
+        let relay = try await WhiteboardRelay.start(.init(port: 0, access: .keys(), controlSocket: socket))
         do {
             try await body(relay)
         } catch {
@@ -24,12 +24,12 @@ struct KeyCodeTests {
         await relay.stop()
     }
 
-    private func came(_ relay: RelayServer, by code: String) async -> String {
+    private func came(_ relay: WhiteboardRelay, by code: String) async -> String {
         var options = ClientOptions()
         options.credential = .joinCode(code)
         options.secret = .inMemory
         do {
-            let client = try await RelayClient.connect(to: relay.address, as: "ann", options: options)
+            let client = try await WhiteboardClient.connect(to: relay.address, as: "ann", options: options)
             defer { Task { await client.close() } }
             return client.invitation?.channel ?? "nowhere"
         } catch {

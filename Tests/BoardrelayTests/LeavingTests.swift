@@ -63,7 +63,7 @@ struct LeavingTests {
     func failure(words: [String], problem: String) async throws {
         try await withFolder {
             let control = "\(folder)/c.sock"
-            let relay = try await RelayServer.start(.init(port: 0, access: .keys(join: .reader), controlSocket: control))
+            let relay = try await WhiteboardRelay.start(.init(port: 0, access: .keys(join: .reader), controlSocket: control))
             do {
                 let key = try #require(relay.keys).join
                 let failed = try await Tool.run(
@@ -92,12 +92,12 @@ struct LeavingTests {
     func erasing(words: [String]) async throws {
         try await withFolder {
             let isHeld = Mutex(false), gate = DispatchSemaphore(value: 0)
-            let relay = try await RelayServer.start(.init(port: 0, storage: .folder("\(folder)/relay"))) { operation in
+            let relay = try await WhiteboardRelay.start(.init(port: 0, storage: .folder("\(folder)/relay"))) { operation in
                 guard "\(operation)" == "remove", isHeld.withLock({ $0 }) else { return }
                 gate.wait()
                 gate.signal()
             }
-            let anna = try await RelayClient.connect(to: relay.address, as: "anna")
+            let anna = try await WhiteboardClient.connect(to: relay.address, as: "anna")
             try await anna.metadata(of: .user("anna")).set(["name": "Anna"])
             _ = try await anna.send(.text("x"), to: "lesson", retainedAs: "k").stored
             isHeld.withLock { $0 = true }
@@ -117,7 +117,7 @@ struct LeavingTests {
         try await withFolder {
             let gate = DispatchSemaphore(value: 0), isKnown = Mutex(false)
             let (closed, tellClosed) = AsyncStream.makeStream(of: Void.self)
-            var options = RelayServer.Options(port: 0)
+            var options = WhiteboardRelay.Options(port: 0)
             // The relay's queue stands still from the end of the first connection on.
             options.log = { line in
                 guard isKnown.withLock({ $0 }), line.text.contains("closed") else { return }
@@ -125,8 +125,8 @@ struct LeavingTests {
                 gate.wait()
                 gate.signal()
             }
-            let relay = try await RelayServer.start(options)
-            let anna = try await RelayClient.connect(to: relay.address, as: "anna")
+            let relay = try await WhiteboardRelay.start(options)
+            let anna = try await WhiteboardClient.connect(to: relay.address, as: "anna")
             isKnown.withLock { $0 = true }
             let running = try Running(["user", "role", "anna", "reader"], url: "\(relay.address)", environment: surroundings)
             for await _ in closed { break }

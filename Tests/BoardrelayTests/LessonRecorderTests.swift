@@ -16,7 +16,7 @@ struct LessonRecorderTests {
             key: key, isRetained: retained, payload: .text(text))
     }
 
-    static func record(_ key: String) -> BoardRecord { BoardRecord(key: key, customType: "stroke", payload: .text("{}")) }
+    static func record(_ key: String) -> WhiteboardRecord { WhiteboardRecord(key: key, customType: "stroke", payload: .text("{}")) }
     static let caughtUp = RelayEvent.caughtUp(CaughtUpChannel(channel: "lesson", head: 9))
 
     /// One that has read an empty board 1 s after its start.

@@ -9,7 +9,7 @@ import Testing
 struct MetaCommandTests {
     @Test("meta writes, reads and removes; a condition that fails and a size that is too large end with 1, limit and value")
     func meta() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let url = "\(relay.address)"
         let set = try await Tool.run("meta", "set", "lesson", "title", "Herbst", "--json", url: url)
         #expect(set.code == 0 && set.errors == "")
@@ -42,7 +42,7 @@ struct MetaCommandTests {
 
     @Test("lock sets, acquires, waits, lists, revokes and removes; a held one ends with 1 and its owner's name; sub tells")
     func lock() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let url = "\(relay.address)"
         let sub = try Running(["sub", "lesson", "--locks", "--metadata", "--json"], url: url)
         _ = await sub.errorLine(containing: "Listening on lesson")

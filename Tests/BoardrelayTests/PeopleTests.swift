@@ -39,13 +39,13 @@ struct PeopleTests {
     private func withClass(
         _ people: [(user: String, name: String, board: String)], _ body: (_ url: String) async throws -> Void
     ) async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
-        var clients: [RelayClient] = []
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
+        var clients: [WhiteboardClient] = []
         do {
             for person in people {
-                let client = try await RelayClient.connect(to: relay.address, as: person.user)
+                let client = try await WhiteboardClient.connect(to: relay.address, as: person.user)
                 clients.append(client)
-                try await client.presence(of: .message(person.board)).setStates(["name": person.name])
+                try await client.presence(of: .message(person.board)).set(["name": person.name])
                 try await client.subscribe(person.board)
                 _ = try await client.join(person.board)
             }

@@ -10,8 +10,8 @@ import RelaySystem
 /// What programs and people meet who read a channel.
 @Suite("history and sub as others read them", .timeLimit(.minutes(10)))
 struct ReaderTests {
-    private func withRelay(_ body: (RelayServer) async throws -> Void) async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+    private func withRelay(_ body: (WhiteboardRelay) async throws -> Void) async throws {
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         do {
             try await body(relay)
         } catch {
@@ -120,7 +120,7 @@ struct ReaderTests {
         let folder = "/tmp/boardrelay-test-\(UInt32.random(in: 0...UInt32.max))"
         defer { try? FileManager.default.removeItem(atPath: folder) }
         for isAgain in [false, true] {
-            let relay = try await RelayServer.start(.init(port: 0, storage: .folder(folder)))
+            let relay = try await WhiteboardRelay.start(.init(port: 0, storage: .folder(folder)))
             if isAgain {
                 let result = try await Tool.run("history", "lesson", url: "\(relay.address)")
                 #expect(result.code == 0 && result.output == "" && result.errors.contains("'boardrelay board export lesson'"), "\(result)")

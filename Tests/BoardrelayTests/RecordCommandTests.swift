@@ -18,7 +18,7 @@ struct RecordCommandTests {
     }
 
     /// An image that does not fit into one message: a PNG's head, and noise.
-    static func image() throws -> BoardRecord {
+    static func image() throws -> WhiteboardRecord {
         var data: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8) + [0, 0, 0, 2, 0, 0, 0, 1]
         data += (0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) }
         return try BoardImage(
@@ -31,7 +31,7 @@ struct RecordCommandTests {
     /// - Parameter seen: waits until a recorder has written a line with these words: one that catches up with a change set misses packets.
     func play(_ url: String, seen: (String) async -> Void = { _ in }) async throws {
         let invitation = try Invitation(url)
-        let ada = try await RelayClient.connect(to: invitation, as: "ada"), ben = try await RelayClient.connect(to: invitation, as: "ben")
+        let ada = try await WhiteboardClient.connect(to: invitation, as: "ada"), ben = try await WhiteboardClient.connect(to: invitation, as: "ben")
         for client in [ada, ben] { try await client.subscribe("lesson", features: [.messages]) }
         _ = try await ada.send(changes: [Self.text("t1", "one"), Self.text("t2", "two", locked: true)], to: "lesson").stored
         await seen(#""key":"t2""#)
@@ -68,7 +68,7 @@ struct RecordCommandTests {
 
     @Test("a lesson that is recorded and played on another relay gives the same board there; Ctrl-C ends a whole file with 0")
     func lesson() async throws {
-        let relay = try await RelayServer.start(.init(port: 0)), other = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0)), other = try await WhiteboardRelay.start(.init(port: 0))
         let (url, there) = ("\(relay.address)", "\(other.address)")
         let record = try Running(["record", "lesson"], url: url)
         #expect(await record.errorLine(containing: "Recording lesson, 0 lines") != nil)
@@ -103,7 +103,7 @@ struct RecordCommandTests {
 
     @Test("what stands at the start is recorded at 0, and --for ends with 0")
     func standing() async throws {
-        let relay = try await RelayServer.start(.init(port: 0)), other = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0)), other = try await WhiteboardRelay.start(.init(port: 0))
         let (url, there) = ("\(relay.address)", "\(other.address)")
         try await play(url)
         let recorded = try await Tool.run("record", "lesson", "--for", "1ms", url: url)
@@ -121,7 +121,7 @@ struct RecordCommandTests {
 
     @Test("a relay that goes is told, in the file and to people; the file says so, and Ctrl-C still ends it whole")
     func broken() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let record = try Running(["record", "lesson"], url: "\(relay.address)")
         #expect(await record.errorLine(containing: "Recording lesson") != nil)
         await relay.stop()
@@ -134,14 +134,14 @@ struct RecordCommandTests {
 
     @Test("the recorder comes back by itself; where the relay counts anew, what stood does not count, and what stands follows")
     func back() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let url = "\(relay.address)"
         #expect(try await Tool.run("pub", "lesson", "--record", "old", "--retain", "-m", "1", url: url).code == 0)
         let record = try Running(["record", "lesson"], url: url)
         #expect(await record.line(containing: #""key":"old""#) != nil)
         await relay.stop()
         #expect(await record.line(containing: #""event":"broken""#) != nil)
-        let other = try await RelayServer.start(.init(port: relay.address.port))
+        let other = try await WhiteboardRelay.start(.init(port: relay.address.port))
         #expect(try await Tool.run("pub", "lesson", "--record", "new", "--retain", "-m", "2", url: url).code == 0)
         #expect(await record.line(containing: #""event":"missed","what":"messages""#) != nil)
         #expect(await record.line(containing: #""event":"reset""#) != nil)
@@ -183,7 +183,7 @@ struct RecordCommandTests {
         #expect(try await Tool.run("record").code == 2)
         #expect(try await Tool.run("record", "lesson", "--json").code == 2)
         guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let script = "\(folder)/full-\(UUID().uuidString)"
         try Data("#!/bin/sh\nexec \"$@\" > /dev/full\n".utf8).write(to: URL(filePath: script))
         defer { try? FileManager.default.removeItem(atPath: script) }

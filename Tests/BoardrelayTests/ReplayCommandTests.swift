@@ -13,7 +13,7 @@ import Testing
 @Suite("replay against a relay")
 struct ReplayCommandTests {
     func replay(_ sample: String, _ words: String...) async throws -> Tool.Result {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let result = try await Running(
             ["replay", Samples.path(sample), "--channel", "lesson"] + words, url: "\(relay.address)"
         ).end()
@@ -57,7 +57,7 @@ struct ReplayCommandTests {
 
     @Test("what another user sees: packets of the points, then the stroke as one message, that can be read")
     func seen() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let url = "\(relay.address)"
         let sub = try Running(["sub", "lesson", "--topic", "points", "--json", "-n", "5"], url: url)
         _ = await sub.errorLine(containing: "Listening")
@@ -93,7 +93,7 @@ struct ReplayCommandTests {
 
     @Test("Ctrl-C in the middle ends with 130")
     func interrupted() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let replay = try Running(["replay", Samples.path("lesson"), "--channel", "lesson", "--speed", "0.01"], url: "\(relay.address)")
         _ = await replay.errorLine(containing: "Drawing 6 strokes")
         replay.signal(SIGINT)
@@ -106,7 +106,7 @@ struct ReplayCommandTests {
 struct ReplayRetainTests {
     @Test("[BL1, BL8] strokes over 32 KiB are one record each, and who joins before, half-way or after the end holds the same")
     func longStrokes() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let url = "\(relay.address)"
         let (path, strokes) = try Samples.longStrokes()
         let result = try await Tool.run("replay", path, "--channel", "lesson", "--speed", "max", "--retain", "--verify", "--json", url: url)
@@ -122,7 +122,7 @@ struct ReplayRetainTests {
         // What the board holds is what was recorded, and has the digest that was printed.
         let exported = try await Tool.run("board", "export", "lesson", url: url)
         var reader = BoardExportReader()
-        var records: [BoardRecord] = []
+        var records: [WhiteboardRecord] = []
         try reader.read(Array(exported.output.utf8), into: &records)
         #expect("\(BoardDigest(records))" == boards["digest"] as? String)
         let drawn = try Samples.recording(path).boards[0].strokes.map(\.points)
@@ -139,7 +139,7 @@ struct ReplayRetainTests {
 
     @Test("[BL3] several users at once, with somebody who joins in the middle")
     func severalUsers() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let result = try await Tool.run(
             "replay", Samples.path("three-boards"), "--channel", "lesson", "--speed", "max", "--boards-as-users", "--retain", "--verify",
             url: "\(relay.address)")
@@ -155,15 +155,15 @@ struct ReplayRetainTests {
         let folder = FileManager.default.temporaryDirectory.appending(path: "boardrelay-theft-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let disk = DispatchSemaphore(value: 1)
-        let relay = try await RelayServer.start(.init(port: 0, storage: .folder(folder.path))) { _ in pass(disk) }
+        let relay = try await WhiteboardRelay.start(.init(port: 0, storage: .folder(folder.path))) { _ in pass(disk) }
         hold(disk)
         var options = ClientOptions()
         options.secret = .inMemory
-        let thief = try await RelayClient.connect(to: relay.address, as: "thief", options: options)
+        let thief = try await WhiteboardClient.connect(to: relay.address, as: "thief", options: options)
         try await thief.subscribe("lesson", features: [.messages])
         let theft = Task {
             defer { disk.signal() }
-            for await event in thief.events {
+            for await event in thief.told {
                 guard case .message(let message) = event, let key = message.key else { continue }
                 _ = try await thief.send(removing: key, from: "lesson").accepted
                 return
@@ -190,7 +190,7 @@ struct ReplayRetainTests {
 
     @Test("boards are equal when all three hold what was drawn, and not when one differs, is behind or is not there")
     func verdict() {
-        let records = ["a", "b"].map { BoardRecord(key: $0, payload: .text("x")) }
+        let records = ["a", "b"].map { WhiteboardRecord(key: $0, payload: .text("x")) }
         let drawn = BoardDigest(records)
         let good = ReplayJoiner.Entry.allCases.map { ReplayJoiner.Seen(joined: $0, strokes: 2, digest: drawn) }
         #expect(ReplayBoards(drawn: drawn, seen: good).areEqual)

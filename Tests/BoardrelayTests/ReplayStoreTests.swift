@@ -32,7 +32,7 @@ struct ReplayStoreTests {
 
     @Test("a lesson that fits is stored whole: the strokes that the messages have, and every promise is kept")
     func fits() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let url = "\(relay.address)"
         let lesson = try Samples.lessonThatFits()
         let sub = try Running(["sub", "lesson", "--json", "-n", "\(lesson.strokes)"], url: url)
@@ -55,7 +55,7 @@ struct ReplayStoreTests {
         "[MD4] a lesson that is too large ends with 1 after the last stroke that fits, with limit and size; what was stored stays, and nothing is drawn on"
     )
     func tooLarge() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let url = "\(relay.address)"
         let lesson = try Samples.lessonTooLarge()
         let (result, store) = try await replay("-", "--verify", input: lesson.ndjson, url: url)
@@ -89,7 +89,7 @@ struct ReplayStoreTests {
 
     @Test("[MD5] users who save at once get into each other's way, are told, and lose no stroke")
     func users() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let url = "\(relay.address)"
         let (result, store) = try await replay(Samples.path("three-boards"), "--boards-as-users", url: url)
         #expect(result.code == 0, "\(result.errors)")
@@ -104,7 +104,7 @@ struct ReplayStoreTests {
 
     @Test("[MD5] two replays into one channel at once, and a board that was there: no stroke of any is lost")
     func replays() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let url = "\(relay.address)"
         let there = #"[ {"id":"theirs", "shape":[1.5e1]} ]"#
         #expect(try await Tool.run("meta", "set", "lesson", "board", there, url: url).code == 0)
@@ -123,7 +123,7 @@ struct ReplayStoreTests {
 
     @Test("an item that is no board stays as it is, and nothing is drawn")
     func noBoard() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let url = "\(relay.address)"
         #expect(try await Tool.run("meta", "set", "lesson", "board", "precious", url: url).code == 0)
         let result = try await Tool.run(

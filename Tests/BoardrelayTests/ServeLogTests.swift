@@ -87,7 +87,7 @@ struct ServeLogTests {
 
     @Test("an address in use is told with what helps: the relay that may be there, and another port", arguments: ["serve", "demo"])
     func portInUse(command: String) async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let port = relay.address.port
         let result = try await Tool.run(
             [command, "--host", "127.0.0.1", "--port", "\(port)"] + (command == "serve" ? ["--in-memory"] : []))

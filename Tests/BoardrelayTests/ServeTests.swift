@@ -32,7 +32,7 @@ struct ServeTests {
     func secondSignal() async throws {
         let serve = try Running(["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open"])
         let line = try #require(await serve.line(containing: "relay://127.0.0.1:"))
-        let address = try #require(RelayServer.Address(line))
+        let address = try #require(WhiteboardRelay.Address(line))
         let descriptor = try Connector.connect(to: address, timeoutMilliseconds: 300_000)
         defer { close(descriptor) }
         // The system keeps little for it, so that what waits in the relay is under the 2 MiB that close a reader in time.
@@ -74,12 +74,12 @@ struct ServeTests {
         let result = await serve.end()
         #expect(result.lines.contains { $0.hasPrefix("relay://127.0.0.1:") })
         #expect(Set(result.lines).count == result.lines.count)
-        #expect(result.lines.allSatisfy { RelayServer.Address($0) != nil })
+        #expect(result.lines.allSatisfy { WhiteboardRelay.Address($0) != nil })
     }
 
     @Test("a port in use is an error that names it")
     func portInUse() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
         let result = try await Tool.run(
             "serve", "--in-memory", "--host", "127.0.0.1", "--port", "\(relay.address.port)", "--control", Self.folder() + ".sock")
         #expect(result.code == 1)

@@ -63,7 +63,7 @@ enum CommandPages {
 
     /// Without a folder of this machine, and without what Markdown would take for a mark; lines stay below their item.
     private static func plain(_ text: String) -> String {
-        text.replacing(RelayServer.Storage.defaultFolder, with: "~/.local/share/boardrelay/data")
+        text.replacing(WhiteboardRelay.Storage.defaultFolder, with: "~/.local/share/boardrelay/data")
             .replacing("*", with: "\\*").replacing("<", with: "\\<").replacing("\n", with: "\n  * ")
     }
 }

@@ -16,7 +16,7 @@ struct Metrics {
     private static let labelsOfEvents = ["boardrelay_http_answers_total": "status", "boardrelay_http_ends_total": "reason"]
 
     static func all() async throws -> [Metrics] {
-        let server = try await RelayServer.start(.init(host: "127.0.0.1", port: 0))
+        let server = try await WhiteboardRelay.start(.init(host: "127.0.0.1", port: 0))
         let head = "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:\(server.address.port)\r\nConnection: close\r\n\r\n"
         let text = try answer(to: head, at: server.address)
         await server.stop()

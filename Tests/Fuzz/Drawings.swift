@@ -25,7 +25,7 @@ func drawings(_ bytes: UnsafeRawBufferPointer) -> Bool {
     case 8:
         let readings = [[content], content.map { [$0] }].map(ExportReading.init)
         must(readings[0] == readings[1], "\(readings[0]) in one piece, byte by byte \(readings[1])")
-        var picture = BoardPicture()
+        var picture = WhiteboardPicture()
         for record in readings[0].records { picture.add(record) }
         _ = BoardSVG.document(picture)
     default: return false
@@ -42,13 +42,13 @@ private func message(_ type: String, _ payload: [UInt8]) {
     } catch {
         guard case BoardError.tooLarge = error else { fatalError("\(found) cannot be written: \(error)") }
     }
-    var picture = BoardPicture()
-    picture.add(BoardRecord(key: "a", customType: type, payload: .text(String(decoding: payload, as: UTF8.self))))
+    var picture = WhiteboardPicture()
+    picture.add(WhiteboardRecord(key: "a", customType: type, payload: .text(String(decoding: payload, as: UTF8.self))))
     _ = BoardSVG.document(picture)
 }
 
 private struct ExportReading: Equatable {
-    var records: [BoardRecord] = []
+    var records: [WhiteboardRecord] = []
     var problem: BoardExportError?
 
     init(_ pieces: [[UInt8]]) {

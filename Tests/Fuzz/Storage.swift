@@ -105,7 +105,7 @@ private struct Opened {
 private func open(_ folder: MemoryStorage) -> Opened? {
     guard let (journal, entries, _) = try? Journal.open(folder, settings) else { return nil }
     let store = BoardStore(journal: journal, storage: folder)
-    let recovery = try? store.recover(entries: entries.filter { BoardChange.isBoardEntry($0.key) })
+    let recovery = try? store.recover(entries: entries.filter { StoredChange.isBoardEntry($0.key) })
     for (number, board) in (recovery?.boards ?? []).enumerated() {
         store.read(BoardRead(token: UInt64(number), board: board.board, above: 0, bytesMax: 1 << 20, isFresh: false))
     }
@@ -113,7 +113,7 @@ private func open(_ folder: MemoryStorage) -> Opened? {
     for wall in [0, 1 << 50] as [UInt64] { while (try? store.step(wall: wall)) == true {} }
     store.close()
     journal.close()
-    return Opened(others: entries.filter { !BoardChange.isBoardEntry($0.key) }, boards: recovery?.boards.count ?? 0)
+    return Opened(others: entries.filter { !StoredChange.isBoardEntry($0.key) }, boards: recovery?.boards.count ?? 0)
 }
 
 // MARK: - Layouts, as SegmentHeader, JournalAnchor, RecordHead and BoardFile draw them

@@ -22,7 +22,7 @@ import Testing
         driver.feed(.json(.error, ErrorBody(WireError(code, "no"), id: id)))
     }
 
-    private func refusals(_ driver: MachineDriver) -> [Refusal] {
+    private func refusals(_ driver: MachineDriver) -> [Problem] {
         driver.events().compactMap { if case .refused(let refusal) = $0 { refusal } else { nil } }
     }
 
@@ -234,7 +234,7 @@ import Testing
         _ = driver.events()
         driver.feed(.json(.removed, RemovedNotice(channel: 11, code: .notPermitted, text: "the right subscribe is missing")))
         let told = refusals(driver), drawing = ChannelID(kind: .stream, channel: try Name("lesson"))
-        #expect(told.map(\.subject) == [.channel] && told.map(\.channel) == [drawing])
+        #expect(told.map(\.subject) == [.channel] && told.map(\.place) == [drawing])
         #expect(told.first?.error.code == .notPermitted && driver.machine.linkState.isConnected)
         // Of a channel that it is not in, as after its own `leave` on the way.
         driver.feed(.json(.removed, RemovedNotice(channel: 11, code: .notPermitted, text: "again")))

@@ -20,18 +20,27 @@ import Testing
     }
 
     @Test(
-        "a first connection that fails, is refused or takes too long ends the client with the reason; with retriesFirstConnect it goes on")
+        "a first connection that fails or takes too long is told, and tried again; a refusal ends the client; with waitsForConnectivity connect waits")
     func firstConnection() throws {
         let failed = MachineDriver()
         failed.connect()
         failed.cut("no route")
         #expect(throws: RelayError(.connectFailed, "no route")) { try failed.completed[1]?.get() }
-        #expect(failed.machine.isClosed && failed.machine.nextDeadline == nil)
+        #expect(!failed.machine.isClosed && failed.machine.nextDeadline != nil)
+        failed.pass(.seconds(1))
+        failed.machine.connect(token: 2, at: failed.now)
+        failed.open()
+        failed.logIn()
+        #expect(try failed.completed[2]?.get() == .done)
+        failed.machine.connect(token: 3, at: failed.now)
+        failed.carryOut()
+        #expect(try failed.completed[3]?.get() == .done, "it is connected")
 
         let refused = MachineDriver()
         refused.connect()
         refused.feed(.json(.error, ErrorBody(WireError(.badRequest, "no"), id: 1)))
         #expect(throws: RelayError(.badRequest, "no")) { try refused.completed[1]?.get() }
+        #expect(refused.machine.isClosed && refused.machine.nextDeadline == nil)
 
         let silent = MachineDriver { $0.connectTimeout = .seconds(3) }
         silent.connect()
@@ -40,7 +49,7 @@ import Testing
         silent.pass(.milliseconds(1))
         #expect(throws: RelayError.self) { try silent.completed[1]?.get() }
 
-        let patient = MachineDriver { $0.retriesFirstConnect = true }
+        let patient = MachineDriver { $0.waitsForConnectivity = true }
         patient.connect()
         patient.cut()
         #expect(patient.completed[1] == nil && !patient.machine.isClosed)

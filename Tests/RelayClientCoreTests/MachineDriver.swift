@@ -112,7 +112,7 @@ final class MachineDriver {
 
     func events() -> [RelayEvent] {
         var events: [RelayEvent] = []
-        while let event = machine.nextEvent(at: now) { events.append(event) }
+        while let event = machine.nextEvent() { events.append(event) }
         carryOut()
         return events
     }

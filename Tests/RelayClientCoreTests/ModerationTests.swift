@@ -46,7 +46,7 @@ import Testing
         }
         #expect(freezes(driver).map(\.mode) == [.frozen, .openEditing] && driver.machine.modes(of: channel) == [.frozen, .openEditing])
         driver.feed(.json(.modeChanged, ModeChanged(channel: 10, mode: .frozen, on: false, by: try Name("host"))))
-        #expect(freezes(driver) == [ChannelModeChange(channel: channel, mode: .frozen, isOn: false, by: "host")])
+        #expect(freezes(driver) == [ChannelModeChange(place: channel, mode: .frozen, isOn: false, by: "host")])
         #expect(driver.machine.modes(of: channel) == [.openEditing])
         try driver.ask(.unsubscribe(channel.channel)) { EmptyAnswer(id: $0) }
         #expect(driver.machine.modes(of: channel).isEmpty)
@@ -58,13 +58,13 @@ import Testing
         driver.logIn()
         let channel = ChannelID(kind: .message, channel: try Name("lesson")), by = try Name("host")
         try driver.ask(.subscribe(channel.channel, features: [.messages], quiet: false)) { subscribed($0, frozen: true) }
-        #expect(freezes(driver) == [ChannelModeChange(channel: channel, mode: .frozen, isOn: true, by: nil)])
+        #expect(freezes(driver) == [ChannelModeChange(place: channel, mode: .frozen, isOn: true, by: nil)])
         try driver.ask(.subscribe(channel.channel, features: [.messages], quiet: false)) { subscribed($0, frozen: true) }
         #expect(freezes(driver).isEmpty)
         driver.feed(.json(.modeChanged, ModeChanged(channel: 10, mode: .frozen, on: false, by: by)))
         driver.feed(.json(.modeChanged, ModeChanged(channel: 99, mode: .frozen, on: true, by: by)))
         #expect(
-            freezes(driver) == [ChannelModeChange(channel: channel, mode: .frozen, isOn: false, by: "host")],
+            freezes(driver) == [ChannelModeChange(place: channel, mode: .frozen, isOn: false, by: "host")],
             "and nothing of a channel that it is not in")
         driver.feed(.json(.modeChanged, ModeChanged(channel: 10, mode: .frozen, on: true, by: by)))
         _ = driver.events()
@@ -74,7 +74,7 @@ import Testing
             comeBack(driver)
             driver.logIn(resumed: true)
             driver.feed(.json(.restored, subscribed(nil, frozen: isFrozen)))
-            #expect(freezes(driver) == [ChannelModeChange(channel: channel, mode: .frozen, isOn: isFrozen, by: nil)], "\(isFrozen)")
+            #expect(freezes(driver) == [ChannelModeChange(place: channel, mode: .frozen, isOn: isFrozen, by: nil)], "\(isFrozen)")
         }
         comeBack(driver)
         driver.logIn(resumed: true)

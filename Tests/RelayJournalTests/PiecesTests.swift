@@ -48,7 +48,7 @@ import Testing
     @Test("an entry holds its payload once, copied from where it was received")
     func entry() {
         let put = BoardPut(key: [1], isText: false, customType: nil, payload: [])
-        var change = BoardChange(
+        var change = StoredChange(
             board: 1, offset: 2, epoch: BoardEpoch.ID(start: 1, incarnation: 1), lastUnretained: 0, author: [1], instance: 0, number: 0,
             wallMilliseconds: 0, kind: .put(put))
         let sent = large.withUnsafeBytes { change.entry(sequence: 3, index: 0, payload: $0) }

@@ -11,7 +11,7 @@ import Testing
     private let config: RTMClientConfig
     private var kit: RTMClientKit?
 
-    init(_ server: RelayServer, _ user: String) {
+    init(_ server: WhiteboardRelay, _ user: String) {
         self.user = user
         config = RelayRTMTests.config(server, user)
     }
@@ -74,7 +74,7 @@ import Testing
     private let kit: RTMClientKit
     private let user: String
 
-    init(_ server: RelayServer, _ user: String) async throws {
+    init(_ server: WhiteboardRelay, _ user: String) async throws {
         self.user = user
         kit = try RTMClientKit(config(server, user), delegate: nil)
         kit.addDelegate(self)
@@ -114,7 +114,7 @@ import Testing
     private let kit: RTMClientKit
     private let peer: String
 
-    init(_ server: RelayServer, _ user: String, with peer: String) async throws {
+    init(_ server: WhiteboardRelay, _ user: String, with peer: String) async throws {
         self.peer = peer
         kit = try RTMClientKit(config(server, user), delegate: nil)
         kit.addDelegate(self)

@@ -18,7 +18,7 @@ import Testing
     }
 
     /// A relay and a client that is logged in.
-    private func scene() async throws -> (server: RelayServer, kit: RTMClientKit) {
+    private func scene() async throws -> (server: WhiteboardRelay, kit: RTMClientKit) {
         let server = try await relay()
         let kit = try RTMClientKit(config(server, "alice"), delegate: nil)
         kit.login(nil, completion: note("login"))

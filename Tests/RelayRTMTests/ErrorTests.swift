@@ -50,7 +50,7 @@ import Testing
         var options = ClientOptions()
         options.connectTimeout = .seconds(3_600)
         let connection = Task { [options] in
-            try await RelayClient.connect(to: RelayAddress(host: "127.0.0.1", port: silent.port), as: "bob", options: options)
+            try await WhiteboardClient.connect(to: RelayAddress(host: "127.0.0.1", port: silent.port), as: "bob", options: options)
         }
         connection.cancel()
         await #expect { try await connection.value } throws: { ($0 as? RelayError)?.code == .cancelled }

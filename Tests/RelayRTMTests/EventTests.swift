@@ -68,6 +68,24 @@ import Testing
         let server = try await relay()
         let (watcher, told) = try await client(server, "watcher")
         succeeded(await watcher.subscribe(channelName: "lesson", option: nil))
+        let config = config(server, "alice")
+        config.presenceTimeout = 5
+        let alice = try RTMClientKit(config, delegate: nil)
+        succeeded(await alice.login(nil))
+        succeeded(await alice.subscribe(channelName: "lesson", option: nil))
+        alice.relayClient?.breakOff()
+        try await eventually("the timeout") { told.presence.last?.type == .remoteConnectionTimeout }
+        #expect(
+            told.presence.map(\.type) == [.snapshot, .remoteJoinChannel, .remoteConnectionTimeout]
+                && told.presence.last?.publisher == "alice")
+        await server.stop()
+    }
+
+    @Test("a kit that its app lets go of logs out: others are told that it left")
+    func lettingGo() async throws {
+        let server = try await relay()
+        let (watcher, told) = try await client(server, "watcher")
+        succeeded(await watcher.subscribe(channelName: "lesson", option: nil))
         @MainActor func comeAndGo() async throws {
             let config = config(server, "alice")
             config.presenceTimeout = 5
@@ -76,9 +94,9 @@ import Testing
             succeeded(await alice.subscribe(channelName: "lesson", option: nil))
         }
         try await comeAndGo()
-        try await eventually("the timeout") { told.presence.last?.type == .remoteConnectionTimeout }
+        try await eventually("the leave") { told.presence.last?.type == .remoteLeaveChannel }
         #expect(
-            told.presence.map(\.type) == [.snapshot, .remoteJoinChannel, .remoteConnectionTimeout]
+            told.presence.map(\.type) == [.snapshot, .remoteJoinChannel, .remoteLeaveChannel]
                 && told.presence.last?.publisher == "alice")
         await server.stop()
     }

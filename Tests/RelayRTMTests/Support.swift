@@ -5,7 +5,7 @@ import RelayServer
 import Testing
 
 /// A relay in this process that lets everybody in and does not pause between calls.
-func relay(access: RelayServer.Access = .open, _ change: (inout Configuration) -> Void = { _ in }) async throws -> RelayServer {
+func relay(access: WhiteboardRelay.Access = .open, _ change: (inout Configuration) -> Void = { _ in }) async throws -> WhiteboardRelay {
     var hub = Configuration()
     hub.metadataCallsPerSecond = 100_000
     hub.metadataCallsBurst = 100_000
@@ -16,13 +16,13 @@ func relay(access: RelayServer.Access = .open, _ change: (inout Configuration) -
     // How long a wrong credential waits is shown elsewhere, on a clock moved by hand.
     hub.credentialPause = .milliseconds(1)
     change(&hub)
-    return try await RelayServer.start(.init(port: 0, storage: .inMemory, access: access, hub: hub))
+    return try await WhiteboardRelay.start(.init(port: 0, storage: .inMemory, access: access, hub: hub))
 }
 
 /// A port on which nobody listens: the system gives no relay of another test one below 1024.
 let nobodysPort: UInt16 = 1
 
-func config(_ server: RelayServer, _ user: String, key: String? = nil) -> RTMClientConfig {
+func config(_ server: WhiteboardRelay, _ user: String, key: String? = nil) -> RTMClientConfig {
     config(user, port: server.address.port, key: key)
 }
 
@@ -33,7 +33,7 @@ func config(_ user: String, port: UInt16, key: String? = nil) -> RTMClientConfig
 }
 
 /// A client that is logged in, and all that its delegate was told.
-@MainActor func client(_ server: RelayServer, _ user: String) async throws -> (kit: RTMClientKit, told: Recorder) {
+@MainActor func client(_ server: WhiteboardRelay, _ user: String) async throws -> (kit: RTMClientKit, told: Recorder) {
     let told = Recorder()
     let kit = try RTMClientKit(config(server, user), delegate: told)
     succeeded(await kit.login(nil))

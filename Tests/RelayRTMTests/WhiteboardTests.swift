@@ -177,7 +177,7 @@ private struct LivePoint: Codable {
         await server.stop()
     }
 
-    @Test("the same whiteboard in the shape of RelayClient: the board is kept by the relay, and nobody saves")
+    @Test("the same whiteboard in the shape of WhiteboardClient: the board is kept by the relay, and nobody saves")
     func native() async throws {
         let server = try await relay()
         let alice = try await NativeWhiteboard(server, "alice"), bob = try await NativeWhiteboard(server, "bob")
@@ -187,7 +187,7 @@ private struct LivePoint: Codable {
         try await eventually("both") {
             [alice, bob].allSatisfy { $0.drawings["house"]?.points.first == [1, 2] && $0.drawings["sun"] == Self.sun }
         }
-        #expect(bob.seen == Self.house.points.count, "each point of her line, live")
+        try await eventually("each point of her line, live") { bob.seen == Self.house.points.count }
         try await alice.erase("sun")
         try await eventually("erased") { bob.drawings.keys.sorted() == ["house"] }
         await bob.leave()
@@ -203,24 +203,37 @@ private struct LivePoint: Codable {
 }
 
 /// The whiteboard as an app that begins here would have it.
-@MainActor private final class NativeWhiteboard: RelayClientDelegate {
+@MainActor private final class NativeWhiteboard {
     private(set) var drawings: [String: Drawing] = [:]
     /// Points of others.
     private(set) var seen = 0
-    private let client: RelayClient
-    private let stream: StreamChannel
+    private let client: WhiteboardClient
+    private let board: Channel
+    private let pen: TopicPublisher
+    private var readers: [Task<Void, any Error>] = []
 
-    init(_ server: RelayServer, _ user: String) async throws {
-        client = try await RelayClient.connect(to: server.address, as: user)
-        try await client.subscribe("board", since: .beginning)
-        stream = try await client.join("board")
-        try await stream.joinTopic("points")
-        try await stream.subscribeTopic("points")
-        client.delegate = self
+    init(_ server: WhiteboardRelay, _ user: String) async throws {
+        client = try WhiteboardClient(Invitation(server.address), user: user)
+        board = try client.channel("board")
+        let points = try board.topic("points")
+        let (pictures, packets) = (board.board.pictures(), points.packets())
+        try await board.open()
+        pen = try await points.startPublishing()
+        readers = [
+            Task { [weak self] in for await picture in pictures { self?.show(picture) } },
+            Task { [weak self] in for try await case .packet in packets { self?.seen += 1 } },
+        ]
+        while try await !points.followed().all {}
+    }
+
+    private func show(_ picture: BoardPicture) {
+        for key in picture.changed {
+            drawings[key] = picture.records[key]?.payload.flatMap { try? JSONDecoder().decode(Drawing.self, from: Data($0.bytes)) }
+        }
     }
 
     func draw(_ drawing: Drawing) async throws {
-        for point in drawing.points { try stream.send(.bytes(point.map { UInt8($0) }), topic: "points") }
+        for point in drawing.points { try pen.send(.bytes(point.map { UInt8($0) })) }
         try await keep(drawing)
     }
 
@@ -232,24 +245,15 @@ private struct LivePoint: Codable {
         try await keep(drawing)
     }
 
-    func erase(_ id: String) async throws {
-        drawings[id] = nil
-        _ = try await client.send(removing: id, from: "board").stored
-    }
+    func erase(_ id: String) async throws { _ = try await board.board.remove(id).stored }
+    func clear() async throws { try await board.board.clear() }
 
-    func clear() async throws { try await client.board(of: "board").clear() }
-    func leave() async { await client.close() }
+    func leave() async {
+        await client.close()
+        for reader in readers { reader.cancel() }
+    }
 
     private func keep(_ drawing: Drawing) async throws {
-        drawings[drawing.id] = drawing
-        _ = try await client.send(.bytes(Array(try JSONEncoder().encode(drawing))), to: "board", retainedAs: drawing.id).stored
+        _ = try await board.board.put(Payload(json: drawing), key: drawing.id).stored
     }
-
-    func relayClient(_ client: RelayClient, received message: Message) {
-        guard let key = message.key else { return }
-        drawings[key] = message.isRemoval ? nil : try? JSONDecoder().decode(Drawing.self, from: Data(message.payload.bytes))
-    }
-
-    func relayClient(_ client: RelayClient, received packet: Packet) { seen += 1 }
-    func relayClient(_ client: RelayClient, cleared board: BoardCleared) { drawings = [:] }
 }

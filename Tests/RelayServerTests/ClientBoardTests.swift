@@ -8,9 +8,9 @@ import Testing
 
 /// Boards from call to event: client library, sockets, relay and its storage in memory.
 @Suite(.serialized) struct ClientBoardTests {
-    private func relay() async throws -> RelayServer {
+    private func relay() async throws -> WhiteboardRelay {
         let hub = Configuration.unhurried { $0.limits.messagesPerSecond = 5_000 }
-        return try await RelayServer.start(.init(port: 0, storage: .inMemory, access: .open, hub: hub))
+        return try await WhiteboardRelay.start(.init(port: 0, storage: .inMemory, access: .open, hub: hub))
     }
 
     /// What a client was told of a channel, records of batches among the messages.
@@ -19,9 +19,9 @@ import Testing
         var batches = 0
         var other: [String] = []
 
-        static func read(_ client: RelayClient, until isDone: @Sendable (Told) -> Bool) async -> Told {
+        static func read(_ client: WhiteboardClient, until isDone: @Sendable (Told) -> Bool) async -> Told {
             var told = Told()
-            for await event in client.events {
+            for await event in client.told {
                 switch event {
                 case .message(let message): told.messages.append(message)
                 case .board(let batch):
@@ -43,7 +43,7 @@ import Testing
     @Test("[BL1, BL2, BL3] records are stored; who comes later gets the newest of each key in batches, and no removed one")
     func records() async throws {
         let server = try await relay()
-        let alice = try await RelayClient.connect(to: server.address, as: "alice")
+        let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
         var receipts: [StoredReceipt] = []
         for index in 0..<300 { receipts.append(try alice.send(.text("old"), to: "lesson", retainedAs: "k\(index)")) }
         for index in 0..<200 {
@@ -55,7 +55,7 @@ import Testing
             #expect(try await receipt.stored == UInt64(index + 1))
         }
         #expect(alice.unsent.unstored == 0 && alice.unsent.bytes == 0)
-        let bob = try await RelayClient.connect(to: server.address, as: "bob")
+        let bob = try await WhiteboardClient.connect(to: server.address, as: "bob")
         let bobs = Task { await Told.read(bob) { $0.other.contains("caughtUp") } }
         try await bob.subscribe("lesson", features: [.messages], since: .beginning)
         let told = await bobs.value
@@ -73,8 +73,8 @@ import Testing
     )
     func large() async throws {
         let server = try await relay()
-        let alice = try await RelayClient.connect(to: server.address, as: "alice")
-        let bob = try await RelayClient.connect(to: server.address, as: "bob")
+        let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
+        let bob = try await WhiteboardClient.connect(to: server.address, as: "bob")
         let bobs = Task { await Told.read(bob) { $0.messages.last?.payload == .text("end") } }
         try await bob.subscribe("lesson", features: [.messages])
         let image = Self.image(1 << 20)
@@ -83,14 +83,14 @@ import Testing
         let passing = try alice.sendLarge(.text(String(repeating: "é", count: 1 << 19)), to: "lesson")
         _ = try await passing.stored
         _ = try await alice.sendLarge(.text("small"), to: "lesson").stored
-        _ = try await alice.send(.text("end"), to: "lesson").value
+        _ = try await alice.send(.text("end"), to: "lesson").accepted
         let told = await bobs.value
         #expect(told.messages.map(\.payload.byteCount) == [1 << 20, 1 << 20, 5, 3] && told.other.isEmpty, "\(told.other)")
         #expect(
             told.messages.first?.payload == .bytes(image) && told.messages.first?.key == "photo"
                 && told.messages.first?.customType == "image")
         #expect(told.messages[1].payload == .text(String(repeating: "é", count: 1 << 19)))
-        let cleo = try await RelayClient.connect(to: server.address, as: "cleo")
+        let cleo = try await WhiteboardClient.connect(to: server.address, as: "cleo")
         let cleos = Task { await Told.read(cleo) { $0.other.contains("caughtUp") } }
         try await cleo.subscribe("lesson", features: [.messages], since: .beginning)
         let later = await cleos.value
@@ -102,10 +102,10 @@ import Testing
     @Test("[BL6, BL9] a board is cleared, brought back and removed: each is told to who is there")
     func clear() async throws {
         let server = try await relay()
-        let alice = try await RelayClient.connect(to: server.address, as: "alice")
+        let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
         let alices = Task { await Told.read(alice) { $0.other.last == "caughtUp" } }
         try await alice.subscribe("lesson", features: [.messages])
-        let board = alice.board(of: "lesson")
+        let board = try alice.board(of: "lesson")
         await #expect { try await board.clear() } throws: { ($0 as? RelayError)?.code == .boardNotFound }
         for key in ["a", "b"] { _ = try await alice.send(.text(key), to: "lesson", retainedAs: key).stored }
         #expect(try await board.clear().records == 2)

@@ -7,7 +7,7 @@ import Testing
 
 /// Calls end, whatever the relay and the link do: with their task, and when their time is up.
 @Suite struct ClientCallTests {
-    typealias Call = (name: String, isEnding: Bool, make: @Sendable (RelayClient) async throws -> Void)
+    typealias Call = (name: String, isEnding: Bool, make: @Sendable (WhiteboardClient) async throws -> Void)
 
     /// Of each kind: what asks, changes, waits, goes on with the session, and ends something.
     private static let calls: [Call] = [
@@ -15,14 +15,14 @@ import Testing
         ("subscribe", false, { try await $0.subscribe("other") }),
         ("join", false, { _ = try await $0.join("lesson") }),
         ("barrier", false, { try await $0.barrier() }),
-        ("acquire", false, { try await $0.locks(of: .message("lesson")).acquire("pen", wait: .milliseconds(1)) }),
+        ("acquire", false, { try await $0.locks(of: .message("lesson")).lock("pen").acquire(wait: .milliseconds(1)) }),
         ("clear", false, { _ = try await $0.board(of: "lesson").clear() }),
         ("metadata", false, { _ = try await $0.metadata(of: .message("lesson")).get() }),
-        ("states", false, { try await $0.presence(of: .message("lesson")).setStates(["a": "b"]) }),
+        ("states", false, { try await $0.presence(of: .message("lesson")).set(["a": "b"]) }),
         ("bans", false, { _ = try await $0.moderation.bans() }),
-        ("offerDevice", false, { _ = try await $0.offerDevice() }),
+        ("offerDevice", false, { _ = try await $0.handOver() }),
         ("setReaderLimits", false, { try await $0.setReaderLimits(ReaderLimits()) }),
-        ("release", true, { try await $0.locks(of: .message("lesson")).release("pen") }),
+        ("release", true, { try await $0.locks(of: .message("lesson")).lock("pen").release() }),
         ("unsubscribe", true, { try await $0.unsubscribe("lesson") }),
     ]
 
@@ -36,7 +36,7 @@ import Testing
     }
 
     /// Ends before its answer: by its task, or by its time.
-    private func end(_ call: Call, _ client: RelayClient, isCancelled: Bool) async -> RelayError? {
+    private func end(_ call: Call, _ client: WhiteboardClient, isCancelled: Bool) async -> RelayError? {
         guard isCancelled else { return await error { try await call.make(client) } }
         let task = Task { await error { try await call.make(client) } }
         task.cancel()
@@ -44,12 +44,12 @@ import Testing
     }
 
     /// A client whose calls have little time, and the proxy to its relay.
-    private func scene(_ change: (inout ClientOptions) -> Void = { _ in }) async throws -> (RelayServer, CutProxy, RelayClient) {
-        let server = try await RelayServer.start(.init(port: 0, hub: .unhurried()))
+    private func scene(_ change: (inout ClientOptions) -> Void = { _ in }) async throws -> (WhiteboardRelay, CutProxy, WhiteboardClient) {
+        let server = try await WhiteboardRelay.start(.init(port: 0, hub: .unhurried()))
         let proxy = try CutProxy(to: server.address)
         var options = ClientOptions()
         change(&options)
-        let client = try await RelayClient.connect(to: proxy.address, as: "alice", options: options)
+        let client = try await WhiteboardClient.connect(to: proxy.address, as: "alice", options: options)
         return (server, proxy, client)
     }
 
@@ -76,7 +76,7 @@ import Testing
             options.offline = waits ? .wait : .fail
         }
         proxy.stop()
-        for await event in client.events { if case .link(.waiting) = event { break } }
+        for await event in client.told { if case .link(.waiting) = event { break } }
         for call in Self.calls {
             let found = await error { try await call.make(client) }
             #expect(found?.code == (waits ? .timedOut : .notConnected), "\(call.name)")
@@ -89,17 +89,17 @@ import Testing
     @Test("who stops waiting for a receipt takes nothing back")
     func receipts() async throws {
         let (server, proxy, client) = try await scene()
-        let reader = try await RelayClient.connect(to: server.address, as: "bob")
+        let reader = try await WhiteboardClient.connect(to: server.address, as: "bob")
         try await reader.subscribe("lesson")
         proxy.hold(true)
         let receipt = try client.send(.text("one"), to: "lesson")
-        let waiting = Task { await error { _ = try await receipt.value } }
+        let waiting = Task { await error { _ = try await receipt.accepted } }
         waiting.cancel()
         let found = await waiting.value
         #expect(found?.code == .cancelled && found?.outcome == .unknown)
         proxy.hold(false)
-        _ = try await receipt.value
-        for await event in reader.events {
+        _ = try await receipt.accepted
+        for await event in reader.told {
             if case .message(let message) = event {
                 #expect(message.payload == .text("one"))
                 break
@@ -119,10 +119,10 @@ import Testing
         closing.cancel()
         await closing.value
         proxy.hold(false)
-        for await _ in client.events {}
-        #expect(client.linkState == .closed(reason: .closedByApp))
+        for await _ in client.told {}
+        #expect(client.link == .closed(reason: .closedByApp))
         proxy.hold(true)
-        let connecting = Task { await error { _ = try await RelayClient.connect(to: proxy.address, as: "carol") } }
+        let connecting = Task { await error { _ = try await WhiteboardClient.connect(to: proxy.address, as: "carol") } }
         connecting.cancel()
         #expect(await connecting.value?.code == .cancelled)
         proxy.stop()

@@ -8,11 +8,11 @@ import Testing
 
 /// Nothing is lost and nothing comes twice: client library, sockets and relay together.
 @Suite(.serialized) struct ClientHistoryTests {
-    private func relay(_ change: (inout Configuration) -> Void = { _ in }) async throws -> RelayServer {
+    private func relay(_ change: (inout Configuration) -> Void = { _ in }) async throws -> WhiteboardRelay {
         var hub = Configuration.unhurried()
         hub.limits.messagesPerSecond = 5_000
         change(&hub)
-        return try await RelayServer.start(.init(port: 0, storage: .inMemory, access: .open, hub: hub))
+        return try await WhiteboardRelay.start(.init(port: 0, storage: .inMemory, access: .open, hub: hub))
     }
 
     @Test(
@@ -20,14 +20,14 @@ import Testing
     )
     func lateJoiners() async throws {
         let server = try await relay()
-        let alice = try await RelayClient.connect(to: server.address, as: "alice")
-        var joiners: [RelayClient] = []
-        for joiner in 0..<8 { joiners.append(try await RelayClient.connect(to: server.address, as: "joiner-\(joiner)")) }
+        let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
+        var joiners: [WhiteboardClient] = []
+        for joiner in 0..<8 { joiners.append(try await WhiteboardClient.connect(to: server.address, as: "joiner-\(joiner)")) }
         // More than a connection takes at once, so that catching up goes on while others come and messages are sent.
         func payload(_ index: Int) -> Payload { .bytes([UInt8](repeating: UInt8(index % 251), count: 4_000)) }
         func send(_ range: Range<Int>) throws -> [Receipt] { try range.map { try alice.send(payload($0), to: "lesson") } }
         var tasks: [Task<Reader, Never>] = []
-        func subscribe(_ client: RelayClient) async throws {
+        func subscribe(_ client: WhiteboardClient) async throws {
             tasks.append(Task { await Reader.read(client) { $0.messages.last?.payload == .text("live") } })
             try await client.subscribe("lesson", features: [.messages], since: .beginning)
         }
@@ -42,10 +42,10 @@ import Testing
         }
         let receipts = try send(500..<1_000)
         for index in 4..<8 {
-            _ = try await receipts[(index - 4) * 100].value
+            _ = try await receipts[(index - 4) * 100].accepted
             try await subscribe(joiners[index])
         }
-        _ = try await receipts[499].value
+        _ = try await receipts[499].accepted
         try await eventually("everybody has caught up") {
             let census = await server.census()
             return census.channels.first?.subscribers == 8 && census.catchingUp == 0
@@ -67,14 +67,14 @@ import Testing
     @Test("[HI6] pages of history, forwards and backwards, are what was sent")
     func pages() async throws {
         let server = try await relay()
-        let alice = try await RelayClient.connect(to: server.address, as: "alice")
+        let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
         var sent: [Payload] = []
         for index in 0..<250 {
             sent.append(index % 2 == 0 ? .text("\(index) ü") : .bytes([UInt8](repeating: UInt8(index), count: index * 40)))
             try alice.send(sent[index], to: "lesson", customType: index % 3 == 0 ? "third" : nil)
         }
-        _ = try await alice.send(.text("not kept"), to: "lesson", storeInHistory: false).value
-        let bob = try await RelayClient.connect(to: server.address, as: "bob")
+        _ = try await alice.send(.text("not kept"), to: "lesson", storeInHistory: false).accepted
+        let bob = try await WhiteboardClient.connect(to: server.address, as: "bob")
         for (backwards, limit) in [(false, nil), (false, 37), (true, nil), (true, 1)] as [(Bool, Int?)] {
             var found: [Message] = []
             var from: UInt64?
@@ -107,8 +107,8 @@ import Testing
             $0.historyBytesMax = 64 * 1024 * 1024
         }
         let proxy = try CutProxy(to: server.address, receiveBuffer: 64 * 1024)
-        let alice = try await RelayClient.connect(to: server.address, as: "alice")
-        let bob = try await RelayClient.connect(to: proxy.address, as: "bob")
+        let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
+        let bob = try await WhiteboardClient.connect(to: proxy.address, as: "bob")
         try await bob.subscribe("lesson", features: [.messages])
         // More than the sockets between them take.
         let count = 600
@@ -117,10 +117,10 @@ import Testing
         var last: Receipt?
         for index in 0..<count {
             let large = try alice.send(.bytes([UInt8](repeating: UInt8(index % 256), count: 24_000)), to: "lesson")
-            if index % 100 == 99 { _ = try await large.value }
+            if index % 100 == 99 { _ = try await large.accepted }
             last = large
         }
-        _ = try await last?.value
+        _ = try await last?.accepted
         try await eventually("the reader is closed") { await server.census().counters.closes["slowConsumer"] == 1 }
         proxy.hold(false)
         let read = await reader.value
@@ -130,7 +130,7 @@ import Testing
         #expect(await server.census().counters.closes["slowConsumer"] == 1)
         // And it is live again.
         let live = Task { await Reader.read(bob) { $0.messages.count == 1 } }
-        _ = try await alice.send(.text("live"), to: "lesson").value
+        _ = try await alice.send(.text("live"), to: "lesson").accepted
         #expect(await live.value.messages.map(\.payload) == [.text("live")])
         #expect(await server.census().counters.closes["slowConsumer"] == 1)
         await alice.close()
@@ -146,11 +146,11 @@ import Testing
         print("links are cut by seed \(seed)")
         let server = try await relay()
         let proxy = try CutProxy(to: server.address, seed: seed)
-        let alice = try await RelayClient.connect(to: proxy.address, as: "alice")
+        let alice = try await WhiteboardClient.connect(to: proxy.address, as: "alice")
         let alices = Task { await Reader.read(alice) { _ in false } }
-        var readers: [(RelayClient, Task<Reader, Never>)] = []
+        var readers: [(WhiteboardClient, Task<Reader, Never>)] = []
         for index in 0..<3 {
-            let client = try await RelayClient.connect(to: proxy.address, as: "reader-\(index)")
+            let client = try await WhiteboardClient.connect(to: proxy.address, as: "reader-\(index)")
             try await client.subscribe("lesson", features: [.messages])
             readers.append((client, Task { await Reader.read(client) { $0.messages.last?.payload == .text("end") } }))
         }
@@ -159,11 +159,11 @@ import Testing
         var offsets: [UInt64] = []
         for start in stride(from: 0, to: 500, by: 20) {
             let receipts = try (start..<start + 20).map { try alice.send(.text("\($0)"), to: "lesson") }
-            for receipt in receipts { offsets.append(try await receipt.value.offset) }
+            for receipt in receipts { offsets.append(try await receipt.accepted) }
         }
         #expect(offsets == Array(1...500), "each is accepted once, in the order of the calls")
         #expect(proxy.cuts > 10, "only \(proxy.cuts) cuts")
-        _ = try await alice.send(.text("end"), to: "lesson").value
+        _ = try await alice.send(.text("end"), to: "lesson").accepted
         for (client, task) in readers {
             let reader = await task.value
             let offsets = reader.messages.map(\.offset)
@@ -185,12 +185,12 @@ import Testing
     func startedAgain() async throws {
         let server = try await relay()
         let proxy = try CutProxy(to: server.address)
-        let alice = try await RelayClient.connect(to: proxy.address, as: "alice")
-        let bob = try await RelayClient.connect(to: server.address, as: "bob")
+        let alice = try await WhiteboardClient.connect(to: proxy.address, as: "alice")
+        let bob = try await WhiteboardClient.connect(to: server.address, as: "bob")
         try await bob.subscribe("lesson", features: [.messages])
         let bobs = Task { await Reader.read(bob) { $0.messages.last?.payload == .text("new") } }
         let alices = Task { await Reader.read(alice) { _ in false } }
-        _ = try await alice.send(.text("before"), to: "lesson").value
+        _ = try await alice.send(.text("before"), to: "lesson").accepted
         // Accepted and delivered, but its receipt never arrives.
         proxy.hold(true)
         let underWay = try alice.send(.text("under way"), to: "lesson")
@@ -198,10 +198,10 @@ import Testing
         await server.stop()
         proxy.cutAll()
         proxy.hold(false)
-        let again = try await RelayServer.start(.init(port: server.address.port))
-        await #expect { try await underWay.value } throws: { ($0 as? RelayError)?.code == .outcomeUnknown }
+        let again = try await WhiteboardRelay.start(.init(port: server.address.port))
+        await #expect { try await underWay.accepted } throws: { ($0 as? RelayError)?.code == .outcomeUnknown }
         try await eventually("bob is back") { await again.census().channels.first?.subscribers == 1 }
-        #expect(try await alice.send(.text("new"), to: "lesson").value.offset == 1, "what was under way was not sent again")
+        #expect(try await alice.send(.text("new"), to: "lesson").accepted == 1, "what was under way was not sent again")
         let read = await bobs.value
         #expect(read.messages.map(\.payload) == [.text("before"), .text("under way"), .text("new")])
         #expect(read.missed.map(\.extent) == [.reset], "\(read.missed)")
@@ -221,9 +221,9 @@ private struct Reader: Sendable {
     /// What became of its links, and after how many messages.
     var log: [String] = []
 
-    static func read(_ client: RelayClient, until isDone: @Sendable (Reader) -> Bool) async -> Reader {
+    static func read(_ client: WhiteboardClient, until isDone: @Sendable (Reader) -> Bool) async -> Reader {
         var reader = Reader()
-        for await event in client.events {
+        for await event in client.told {
             switch event {
             case .message(let message): reader.messages.append(message)
             case .caughtUp(let channel):

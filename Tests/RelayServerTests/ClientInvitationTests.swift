@@ -7,14 +7,14 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ClientInvitationTests {
     @Test("[AC20] six letters let a newcomer in, who keeps the key for the next time; the host ends them, or is told of their end")
     func joinCode() async throws {
-        let server = try await RelayServer.start(.init(port: 0, access: .keys()))
+        let server = try await WhiteboardRelay.start(.init(port: 0, access: .keys()))
         let keys = try #require(server.keys)
-        func connect(_ user: String, _ credential: Credential) async throws -> RelayClient {
+        func connect(_ user: String, _ credential: Credential) async throws -> WhiteboardClient {
             var options = ClientOptions()
             options.credential = credential
             options.secret = .digits(String(repeating: user == "host" ? "a" : "b", count: 32))
             options.device = .inMemory
-            return try await RelayClient.connect(to: server.address, as: user, options: options)
+            return try await WhiteboardClient.connect(to: server.address, as: user, options: options)
         }
         let host = try await connect("host", .key(keys.host))
         let offer = try await host.moderation.offerJoinCode(to: "lesson")
@@ -34,7 +34,7 @@ import Testing
         let next = try await host.moderation.offerJoinCode(to: "lesson")
         #expect(next.code != offer.code)
         try await server.rotateKeys([.join], endsSessions: false)
-        for await event in host.events {
+        for await event in host.told {
             guard case .joinCodeEnded(let reason) = event else { continue }
             #expect(reason == .keyChanged)
             break

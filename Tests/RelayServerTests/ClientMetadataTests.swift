@@ -7,8 +7,8 @@ import Testing
 
 /// Metadata and locks through the client library, against a relay in this process.
 @Suite struct ClientMetadataTests {
-    private func relay() async throws -> RelayServer {
-        try await RelayServer.start(.init(port: 0, hub: .unhurried()))
+    private func relay() async throws -> WhiteboardRelay {
+        try await WhiteboardRelay.start(.init(port: 0, hub: .unhurried()))
     }
 
     private func code(_ body: () async throws -> Void) async -> RelayError? {
@@ -27,15 +27,15 @@ import Testing
         ])
     func calls(reference: MetadataReference) async throws {
         let server = try await relay()
-        let alice = try await RelayClient.connect(to: server.address, as: "alice")
+        let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
         let metadata = try alice.metadata(of: reference)
         let empty = try await metadata.get()
         #expect(empty.items.isEmpty && empty.majorRevision == 0)
         #expect(try await metadata.set(["title": "Herbst", "note": ""], revisions: ["title": 0], majorRevision: 0) == 1)
         #expect(try await metadata.update(["title": "é 🦆"], revisions: ["title": 1], recordsUser: true, recordsTime: true) == 2)
         let contents = try await metadata.get()
-        #expect(contents.majorRevision == 2 && contents.items.map(\.key) == ["note", "title"] && contents.items.map(\.revision) == [1, 2])
-        #expect(contents.items[1].value == "é 🦆" && contents.items[1].author == "alice" && contents.items[1].date != nil)
+        #expect(contents.majorRevision == 2 && contents.items.mapValues(\.revision) == ["note": 1, "title": 2])
+        #expect(contents.items["title"]?.value == "é 🦆" && contents.items["title"]?.author == "alice" && contents.items["title"]?.date != nil)
         let refused = await code { try await metadata.set(["title": "x"], revisions: ["title": 1]) }
         #expect(refused?.code == .revisionMismatch && refused?.limit == 1 && refused?.actual == 2)
         #expect(await code { try await metadata.update(["new": "x"]) }?.code == .itemNotFound)
@@ -46,7 +46,7 @@ import Testing
         #expect(try await metadata.removeAll(majorRevision: 3) == 4)
         let emptied = try await metadata.get()
         #expect(emptied.items.isEmpty && emptied.majorRevision == 4)
-        #expect(alice.linkState.isConnected)
+        #expect(alice.link.isConnected)
         await alice.close()
         await server.stop()
     }
@@ -56,21 +56,21 @@ import Testing
     )
     func events() async throws {
         let server = try await relay()
-        let alice = try await RelayClient.connect(to: server.address, as: "alice")
-        let bob = try await RelayClient.connect(to: server.address, as: "bob")
+        let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
+        let bob = try await WhiteboardClient.connect(to: server.address, as: "bob")
         let lesson = try bob.metadata(of: .message("lesson"))
         for page in 0..<4 {
             try await lesson.set(
                 Dictionary(uniqueKeysWithValues: (0..<100).map { ("key-\(page)-\($0)", String(repeating: "v", count: 140)) }))
         }
         try await alice.subscribe("lesson", features: [.metadata])
-        try await alice.metadata(of: .user("bob")).subscribe()
-        #expect(await code { try await alice.metadata(of: .message("lesson")).subscribe() }?.code == .badRequest)
+        try await alice.metadata(of: .user("bob")).follow()
+        #expect(await code { try await alice.metadata(of: .message("lesson")).follow() }?.code == .badRequest)
         try await lesson.set(["title": "Herbst"])
         try await bob.metadata(of: .user("bob")).set(["name": "Bob"])
         try await lesson.removeAll()
         var changes: [MetadataChange] = []
-        for await event in alice.events {
+        for await event in alice.told {
             if case .metadata(let change) = event { changes.append(change) }
             if changes.count == 5 { break }
         }
@@ -92,14 +92,14 @@ import Testing
         let successes = try await withThrowingTaskGroup(of: Int.self) { group in
             for index in 0..<8 {
                 group.addTask {
-                    let client = try await RelayClient.connect(to: server.address, as: "user-\(index)")
+                    let client = try await WhiteboardClient.connect(to: server.address, as: "user-\(index)")
                     let counter = try client.metadata(of: .message("lesson"))
                     var successes = 0
                     while successes < 50 {
                         let contents = try await counter.get()
-                        let value = contents.items.first.flatMap { Int($0.value) } ?? 0
+                        let value = contents.items["n"].flatMap { Int($0.value) } ?? 0
                         do throws(RelayError) {
-                            try await counter.set(["n": "\(value + 1)"], revisions: ["n": contents.items.first?.revision ?? 0])
+                            try await counter.set(["n": "\(value + 1)"], revisions: ["n": contents.items["n"]?.revision ?? 0])
                             successes += 1
                         } catch {
                             guard error.code == .revisionMismatch else { throw error }
@@ -111,9 +111,9 @@ import Testing
             }
             return try await group.reduce(0, +)
         }
-        let reader = try await RelayClient.connect(to: server.address, as: "reader")
+        let reader = try await WhiteboardClient.connect(to: server.address, as: "reader")
         #expect(successes == 400)
-        #expect(try await reader.metadata(of: .message("lesson")).get().items.map(\.value) == ["400"])
+        #expect(try await reader.metadata(of: .message("lesson")).get().items.mapValues(\.value) == ["n": "400"])
         await reader.close()
         await server.stop()
     }
@@ -121,24 +121,24 @@ import Testing
     @Test("[SE14, HI8] a task that waits for a lock and is cancelled leaves the line; a barrier returns when everything before it has come")
     func waits() async throws {
         let server = try await relay()
-        let alice = try await RelayClient.connect(to: server.address, as: "alice")
-        let bob = try await RelayClient.connect(to: server.address, as: "bob")
+        let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
+        let bob = try await WhiteboardClient.connect(to: server.address, as: "bob")
         let alices = try alice.locks(of: .message("lesson")), bobs = try bob.locks(of: .message("lesson"))
-        try await alices.set("pen")
-        try await alices.acquire("pen")
-        let waiting = Task { await code { try await bobs.acquire("pen", wait: .seconds(60)) }?.code }
+        try await alices.lock("pen").make()
+        try await alices.lock("pen").acquire()
+        let waiting = Task { await code { try await bobs.lock("pen").acquire(wait: .seconds(60)) }?.code }
         let late = Task { await code { try await bob.barrier() } }
         waiting.cancel()
         #expect(await waiting.value == .cancelled)
         #expect(await late.value == nil)
-        try await alices.release("pen")
+        try await alices.lock("pen").release()
         #expect(try await alices.all().first?.owner == nil)
-        for number in 1...20 { _ = try await alice.send(.text("\(number)"), to: "lesson").value }
+        for number in 1...20 { _ = try await alice.send(.text("\(number)"), to: "lesson").accepted }
         try await bob.subscribe("lesson", since: .beginning)
         try await bob.barrier(in: "lesson")
         await bob.close()
         var texts: [String] = []
-        for await event in bob.events {
+        for await event in bob.told {
             if case .message(let message) = event, case .text(let text) = message.payload { texts.append(text) }
         }
         #expect(texts == (1...20).map(String.init))
@@ -150,35 +150,35 @@ import Testing
     @Test("[LK2, LK3, LK4, LK6, LK7, LK8, LK9] locks: set, acquired, waited for, released, revoked, removed; others are told")
     func locks() async throws {
         let server = try await relay()
-        let alice = try await RelayClient.connect(to: server.address, as: "alice")
-        let bob = try await RelayClient.connect(to: server.address, as: "bob")
+        let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
+        let bob = try await WhiteboardClient.connect(to: server.address, as: "bob")
         let alices = try alice.locks(of: .message("lesson")), bobs = try bob.locks(of: .message("lesson"))
         try await bob.subscribe("lesson", features: [.locks])
-        #expect(await code { try await alices.acquire("pen") }?.code == .lockNotFound)
-        #expect(await code { try await alices.set("pen", ttl: .milliseconds(999)) }?.code == .badRequest)
-        try await alices.set("pen", ttl: .seconds(2))
-        let first = try await alices.acquire("pen")
-        #expect(await code { try await bobs.acquire("pen") }?.code == .lockHeld)
-        #expect(await code { try await bobs.acquire("pen", wait: .milliseconds(20)) }?.code == .lockHeld)
-        async let waited = bobs.acquire("pen", wait: .seconds(60))
+        #expect(await code { try await alices.lock("pen").acquire() }?.code == .lockNotFound)
+        #expect(await code { try await alices.lock("pen").make(ttl: .milliseconds(999)) }?.code == .badRequest)
+        try await alices.lock("pen").make(ttl: .seconds(2))
+        let first = try await alices.lock("pen").acquire().fencing
+        #expect(await code { try await bobs.lock("pen").acquire() }?.code == .lockHeld)
+        #expect(await code { try await bobs.lock("pen").acquire(wait: .milliseconds(20)) }?.code == .lockHeld)
+        async let waited = bobs.lock("pen").acquire(wait: .seconds(60)).fencing
         // Bob stands in line when the relay has answered what he asked after it.
         var inLine = false
         while !inLine {
             _ = try await bobs.all()
-            try await alices.release("pen")
+            try await alices.lock("pen").release()
             inLine = try await bobs.all().first?.owner?.text == "bob"
-            if !inLine { try await alices.acquire("pen") }
+            if !inLine { try await alices.lock("pen").acquire() }
         }
         #expect(try await waited > first)
         #expect(
             try await alices.all().map { [$0.lock.text, $0.owner?.text, "\($0.ttlMs)", "\($0.fencing ?? 0)"] } == [
                 ["pen", "bob", "2000", "\(try await waited)"]
             ])
-        #expect(await code { try await alices.release("pen") }?.code == .lockNotHeld)
-        try await alices.revoke("pen", from: "bob")
-        try await alices.remove("pen")
+        #expect(await code { try await alices.lock("pen").release() }?.code == .lockNotHeld)
+        try await alices.lock("pen").revoke(from: "bob")
+        try await alices.lock("pen").remove()
         var last: LocksChange?
-        for await event in bob.events {
+        for await event in bob.told {
             if case .locks(let change) = event { last = change }
             if last?.kind == .removed { break }
         }

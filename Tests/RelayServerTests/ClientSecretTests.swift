@@ -68,7 +68,7 @@ import Testing
 
     @Test("[SE2] a relay on a port of the system's choice leaves no file; given digits are taken as they are")
     func notKept() async throws {
-        let server = try await RelayServer.start(.init(port: 0))
+        let server = try await WhiteboardRelay.start(.init(port: 0))
         #expect(try digits("alice", at: server.address) != digits("alice", at: server.address))
         #expect(!FileManager.default.fileExists(atPath: folder.path))
         await server.stop()

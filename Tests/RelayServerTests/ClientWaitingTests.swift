@@ -9,13 +9,13 @@ import Testing
 
 /// A client that is told to wait for its relay: while iOS asks for the local network, each link fails.
 @Suite struct ClientWaitingTests {
-    private static func connecting(to port: UInt16) -> Task<RelayClient, any Error> {
+    private static func connecting(to port: UInt16) -> Task<WhiteboardClient, any Error> {
         var options = ClientOptions()
         options.secret = .inMemory
         options.device = .inMemory
         options.waitsForConnectivity = true
         return Task { [options] in
-            try await RelayClient.connect(to: RelayAddress(host: "127.0.0.1", port: port), as: "alice", options: options)
+            try await WhiteboardClient.connect(to: RelayAddress(host: "127.0.0.1", port: port), as: "alice", options: options)
         }
     }
 
@@ -41,9 +41,9 @@ import Testing
         await links.next()
         breaking.close()
         while await links.next() != nil {}
-        let server = try await RelayServer.start(.init(port: breaking.port, hub: .unhurried()))
+        let server = try await WhiteboardRelay.start(.init(port: breaking.port, hub: .unhurried()))
         let alice = try await connecting.value
-        #expect(alice.linkState.isConnected)
+        #expect(alice.link.isConnected)
         await alice.close()
         await server.stop()
     }

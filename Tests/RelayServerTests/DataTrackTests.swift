@@ -8,10 +8,10 @@ import Testing
 
 /// What apps do with data tracks, as docs/moving-from-twilio.md has it.
 @Suite struct DataTrackTests {
-    private func with(_ users: String..., body: (RelayServer, [RelayClient]) async throws -> Void) async throws {
-        let server = try await RelayServer.start(.init(port: 0, storage: .inMemory, access: .open))
-        var clients: [RelayClient] = []
-        for user in users { clients.append(try await RelayClient.connect(to: server.address, as: user)) }
+    private func with(_ users: String..., body: (WhiteboardRelay, [WhiteboardClient]) async throws -> Void) async throws {
+        let server = try await WhiteboardRelay.start(.init(port: 0, storage: .inMemory, access: .open))
+        var clients: [WhiteboardClient] = []
+        for user in users { clients.append(try await WhiteboardClient.connect(to: server.address, as: user)) }
         try await body(server, clients)
         for client in clients { await client.close() }
         await server.stop()
@@ -38,7 +38,7 @@ import Testing
             try clients[0].send(.text("end"), toUser: "bob")
 
             var published: [String] = [], packets: [String: [Payload]] = [:]
-            for await event in clients[1].events {
+            for await event in clients[1].told {
                 if case .topics(let change) = event {
                     published += change.publishers.map { "\(change.kind) \($0.topic) \($0.user) \($0.meta)" }
                 }
@@ -50,7 +50,7 @@ import Testing
                 packets == [
                     "pen": (0..<20).map { .text("é\($0)") }, "sound": (0..<20).map { .bytes([0xFF, $0]) }, "state": [.text("")],
                 ])
-            for await event in clients[0].events {
+            for await event in clients[0].told {
                 if case .packet(let packet) = event { Issue.record("one's own: \(packet)") }
                 if case .direct = event { break }
             }
@@ -66,7 +66,7 @@ import Testing
             for index in 0..<50 { try alice.send(.text("\(index)"), topic: "pen", slot: 1) }
             try clients[0].send(.text("end"), toUser: "bob")
             var places: [Payload] = []
-            for await event in clients[1].events {
+            for await event in clients[1].told {
                 if case .packet(let packet) = event { places.append(packet.payload) }
                 if case .packetsLost(let lost) = event { Issue.record("\(lost)") }
                 if case .direct = event { break }
@@ -80,7 +80,7 @@ import Testing
     func participants() async throws {
         try await with("alice", "bob", "carol") { _, clients in
             let alice = clients[0], bob = clients[1]
-            try await bob.presence(of: .message("lesson")).setStates(["name": "Bob"])
+            try await bob.presence(of: .message("lesson")).set(["name": "Bob"])
             try await alice.subscribe("lesson")
             try await bob.subscribe("lesson")
             let page = try await clients[2].presence(of: .message("lesson")).users()
@@ -89,7 +89,7 @@ import Testing
             try await bob.subscribe("lesson")
             await bob.close()
             var told: [String] = []
-            for await event in alice.events {
+            for await event in alice.told {
                 guard case .presence(let change) = event else { continue }
                 switch change.kind {
                 case .snapshot(let members, let total): told.append("\(members.map(\.user.text)) of \(total)")

@@ -66,15 +66,15 @@ import Testing
 
     @Test("a client comes in by an invitation: at the first address where its relay answers, with its credential unless there is another")
     func connects() async throws {
-        let gone = try await RelayServer.start(.init(port: 0))
+        let gone = try await WhiteboardRelay.start(.init(port: 0))
         await gone.stop()
-        let other = try await RelayServer.start(.init(port: 0))
-        let server = try await RelayServer.start(.init(port: 0, access: .keys()))
+        let other = try await WhiteboardRelay.start(.init(port: 0))
+        let server = try await WhiteboardRelay.start(.init(port: 0, access: .keys()))
         let keys = try #require(server.keys)
         var options = ClientOptions()
         (options.secret, options.device) = (.digits(String(repeating: "a", count: 32)), .inMemory)
-        func connect(_ invitation: Invitation) async throws -> RelayClient {
-            try await RelayClient.connect(to: invitation, as: "ann", options: options)
+        func connect(_ invitation: Invitation) async throws -> WhiteboardClient {
+            try await WhiteboardClient.connect(to: invitation, as: "ann", options: options)
         }
         let first = try await connect(Invitation("127.0.0.1:\(server.address.port)#key=\(keys.join)"))
         let relay = try #require(first.relayID)
@@ -95,7 +95,7 @@ import Testing
         let wrong = await #expect(throws: RelayError.self) { try await connect(Invitation(server.address, or: [other.address])) }
         #expect(wrong?.code == .credentialRequired, "a relay that answers no is not passed over")
         let stranger = await #expect(throws: RelayError.self) { try await connect(Invitation(other.address, relayID: relay)) }
-        #expect(stranger?.code == .connectFailed && stranger?.text.contains("another relay") == true)
+        #expect(stranger?.code == .otherRelay && stranger?.text.contains("another relay") == true)
         var nowhere = Invitation(other.address)
         nowhere.addresses = []
         let unreachable = await #expect(throws: RelayError.self) { try await connect(nowhere) }

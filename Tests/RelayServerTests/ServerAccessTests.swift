@@ -14,12 +14,12 @@ import Testing
     private static let secret = try! TokenSecret(bytes: [UInt8](repeating: 7, count: 32))
 
     private func withRelay(
-        _ access: RelayServer.Access, storage: RelayServer.Storage = .inMemory, _ body: (RelayServer) async throws -> Void
+        _ access: WhiteboardRelay.Access, storage: WhiteboardRelay.Storage = .inMemory, _ body: (WhiteboardRelay) async throws -> Void
     ) async throws {
         var hub = Configuration()
         // How long a wrong credential waits is shown on a clock moved by hand.
         hub.credentialPause = .milliseconds(1)
-        let server = try await RelayServer.start(.init(port: 0, storage: storage, access: access, hub: hub))
+        let server = try await WhiteboardRelay.start(.init(port: 0, storage: storage, access: access, hub: hub))
         do {
             try await body(server)
         } catch {
@@ -29,13 +29,13 @@ import Testing
         await server.stop()
     }
 
-    private func client(_ server: RelayServer, _ user: String, _ credential: Credential?, secret: ClientSecret = .inMemory) async throws
-        -> RelayClient
+    private func client(_ server: WhiteboardRelay, _ user: String, _ credential: Credential?, secret: ClientSecret = .inMemory) async throws
+        -> WhiteboardClient
     {
         var options = ClientOptions()
         options.secret = secret
         options.credential = credential
-        return try await RelayClient.connect(to: server.address, as: user, options: options)
+        return try await WhiteboardClient.connect(to: server.address, as: user, options: options)
     }
 
     private func refusal(_ body: () async throws -> Void) async -> ErrorCode? {
@@ -58,8 +58,8 @@ import Testing
                 secret: secret))
     }
 
-    private func end(of client: RelayClient) async -> LinkEndReason? {
-        for await event in client.events { if case .link(.closed(let reason)) = event { return reason } }
+    private func end(of client: WhiteboardClient) async -> LinkEndReason? {
+        for await event in client.told { if case .link(.closed(let reason)) = event { return reason } }
         return nil
     }
 
@@ -69,7 +69,7 @@ import Testing
             let keys = try #require(server.keys)
             let alice = try await client(server, "alice", .key(keys.join)), host = try await client(server, "host", .key(keys.host))
             #expect(alice.access?.role == .editor && host.access?.role == .moderator)
-            #expect(try await alice.send(.text("x"), to: "lesson").value.offset == 1)
+            #expect(try await alice.send(.text("x"), to: "lesson").accepted == 1)
             // There is no board: who may clear one is told so, who may not learns nothing.
             #expect(await refusal { _ = try await alice.board(of: "lesson").clear() } == .notPermitted)
             #expect(await refusal { _ = try await host.board(of: "lesson").clear() } == .boardNotFound)
@@ -89,7 +89,7 @@ import Testing
             let mine = ClientSecret.digits(String(repeating: "ab", count: 16))
             let alice = try await client(server, "alice", key, secret: mine)
             #expect(await refusal { _ = try await client(server, "alice", key) } == .userIDTaken)
-            #expect(try await alice.send(.text("still here"), to: "lesson").value.offset == 1)
+            #expect(try await alice.send(.text("still here"), to: "lesson").accepted == 1)
             await alice.close()
             #expect(await refusal { _ = try await client(server, "alice", key) } == .userIDTaken)
             await (try await client(server, "alice", key, secret: mine)).close()
@@ -102,7 +102,7 @@ import Testing
             let alice = try await client(server, "alice", .key(try #require(server.keys).join))
             #expect(alice.access?.rights(on: try Name("lesson")) == [.subscribe, .presence])
             try await alice.subscribe("lesson")
-            #expect(await refusal { _ = try await alice.send(.text("x"), to: "lesson").value } == .notPermitted)
+            #expect(await refusal { _ = try await alice.send(.text("x"), to: "lesson").accepted } == .notPermitted)
             await alice.close()
         }
     }
@@ -115,21 +115,21 @@ import Testing
             let first = try await server.rotateKeys([.join])
             #expect(first.join != old.join && first.host == old.host)
             #expect(server.keys == first)
-            #expect(try await stays.send(.text("x"), to: "lesson").value.offset == 1)
+            #expect(try await stays.send(.text("x"), to: "lesson").accepted == 1)
             #expect(await refusal { _ = try await client(server, "late", .key(old.join)) } == .keyWrong)
 
             let alice = try await client(server, "alice", .key(first.join))
             let second = try await server.rotateKeys([.join], endsSessions: true)
             guard case .relayClosed(.keyChanged, _)? = await end(of: alice) else {
-                Issue.record("\(alice.linkState)")
+                Issue.record("\(alice.link)")
                 return
             }
             // It had come in by the first key, which was none any more.
             guard case .relayClosed(.keyChanged, _)? = await end(of: stays) else {
-                Issue.record("\(stays.linkState)")
+                Issue.record("\(stays.link)")
                 return
             }
-            #expect(try await host.send(.text("x"), to: "lesson").value.offset == 2)
+            #expect(try await host.send(.text("x"), to: "lesson").accepted == 2)
             await (try await client(server, "late", .key(second.join))).close()
             await host.close()
         }
@@ -137,8 +137,8 @@ import Testing
 
     @Test("who logs may ask for the keys, also while they are drawn anew")
     func logReadsKeys() async throws {
-        let running = Mutex<RelayServer?>(nil), answered = Mutex<[Bool]>([])
-        var options = RelayServer.Options(port: 0, storage: .inMemory, access: .keys())
+        let running = Mutex<WhiteboardRelay?>(nil), answered = Mutex<[Bool]>([])
+        var options = WhiteboardRelay.Options(port: 0, storage: .inMemory, access: .keys())
         options.log = { line in
             guard line.text.contains("rotated"), let server = running.withLock({ $0 }) else { return }
             let done = DispatchSemaphore(value: 0)
@@ -149,7 +149,7 @@ import Testing
             let isDone = done.wait(timeout: .now() + 30) == .success
             answered.withLock { $0.append(isDone) }
         }
-        let server = try await RelayServer.start(options)
+        let server = try await WhiteboardRelay.start(options)
         running.withLock { $0 = server }
         try await server.rotateKeys()
         #expect(answered.withLock { $0 } == [true])
@@ -201,8 +201,8 @@ import Testing
             let token = try Self.token("alice", role: .reader, grants: ["board-*": ["publish"]])
             let alice = try await client(server, "alice", token)
             #expect(alice.access?.role == .reader && alice.access?.grants.words == ["board-*": ["publish"]])
-            #expect(try await alice.send(.text("x"), to: "board-1").value.offset == 1)
-            #expect(await refusal { _ = try await alice.send(.text("x"), to: "lesson").value } == .notPermitted)
+            #expect(try await alice.send(.text("x"), to: "board-1").accepted == 1)
+            #expect(await refusal { _ = try await alice.send(.text("x"), to: "lesson").accepted } == .notPermitted)
             #expect(await refusal { _ = try await client(server, "bob", token) } == .tokenInvalid)
             #expect(
                 await refusal { _ = try await client(server, "bob", try Self.token("bob", seconds: -60, role: .reader)) } == .tokenExpired)
@@ -225,14 +225,14 @@ import Testing
             try await alice.renew(try Self.token("alice", grants: ["drawing": ["subscribe"]]))
             #expect(alice.access?.role == nil)
             #expect(alice.access?.rights(on: try Name("drawing")) == .subscribe)
-            var told: [Refusal] = []
-            for await event in alice.events {
+            var told: [Problem] = []
+            for await event in alice.told {
                 if case .refused(let refusal) = event { told.append(refusal) }
                 if told.count == 2 { break }
             }
             #expect(told.allSatisfy { $0.error.code == .notPermitted })
             #expect(
-                Set(told.map { "\($0.subject) \($0.channel?.description ?? "") \($0.topic ?? "")" }) == [
+                Set(told.map { "\($0.subject) \($0.place?.description ?? "") \($0.topic ?? "")" }) == [
                     "channel message:lesson ", "packet stream:drawing points",
                 ])
             #expect(await refusal { try stream.send(.text("x"), topic: "points") } == .topicNotJoined)
@@ -250,7 +250,7 @@ import Testing
             // It counts for the 5 s more that clocks may differ by: 31 to 32 s in all.
             let alice = try await client(server, "alice", try Self.token("alice", seconds: 27, role: .reader))
             var left: Duration?
-            for await event in alice.events {
+            for await event in alice.told {
                 if case .accessExpiring(let time) = event {
                     left = time
                     break

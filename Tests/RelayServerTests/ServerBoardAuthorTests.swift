@@ -15,7 +15,7 @@ extension Engine {
 
 /// Whose record it is, on a disk that takes its time, over real sockets.
 @Suite struct ServerBoardAuthorTests {
-    private func editor(_ server: RelayServer, _ user: String) throws -> RawLink {
+    private func editor(_ server: WhiteboardRelay, _ user: String) throws -> RawLink {
         let link = try RawLink(server.address)
         let key = try #require(server.keys).join
         try link.send(
@@ -34,8 +34,8 @@ extension Engine {
         try await withTemporaryPath { path in
             var hub = Configuration.unhurried()
             hub.limits.messagesPerSecond = 1_000_000
-            let options = RelayServer.Options(port: 0, storage: .folder(path), access: .keys(), hub: hub)
-            let first = try await RelayServer.start(options)
+            let options = WhiteboardRelay.Options(port: 0, storage: .folder(path), access: .keys(), hub: hub)
+            let first = try await WhiteboardRelay.start(options)
             let anna = try editor(first, "anna")
             for board in ["lesson", "other"] {
                 try anna.send(.publish(number: board == "lesson" ? 1 : 2, channel: board, key: "a", flags: .retain, payload: [1]))
@@ -44,7 +44,7 @@ extension Engine {
             await first.stop()
 
             let faults = FolderFaults()
-            let server = try await RelayServer.start(options, permit: faults.permit)
+            let server = try await WhiteboardRelay.start(options, permit: faults.permit)
             let ben = try editor(server, "ben"), cid = try editor(server, "cid"), host = try editor(server, "host")
             // The first one waits for the disk; what follows is more than sockets hold.
             faults.hold(.read)

@@ -35,7 +35,7 @@ import Testing
         let brake = Brake()
         var hub = Configuration.unhurried()
         hub.limits.messagesPerSecond = 10_000
-        let server = try await RelayServer.start(.init(port: 0, hub: hub, log: { brake.log($0) }))
+        let server = try await WhiteboardRelay.start(.init(port: 0, hub: hub, log: { brake.log($0) }))
         let greedy = try RawLink(server.address), modest = try RawLink(server.address), watcher = try RawLink(server.address)
         try greedy.login("greedy")
         try modest.login("modest")
@@ -77,7 +77,7 @@ import Testing
     @Test("[DL10] one that sends faster than it is read stands in line once, whatever comes of it meanwhile")
     func flood() async throws {
         let brake = Brake()
-        let server = try await RelayServer.start(.init(port: 0, hub: .unhurried(), log: { brake.log($0) }))
+        let server = try await WhiteboardRelay.start(.init(port: 0, hub: .unhurried(), log: { brake.log($0) }))
         let flooder = try RawLink(server.address), modest = try RawLink(server.address)
         try flooder.send(
             raw: Array(
@@ -105,7 +105,7 @@ import Testing
     }
 
     /// A WebSocket of somebody behind a proxy, logged in.
-    private func link(to server: RelayServer, _ user: String, from address: String) async throws -> RawLink {
+    private func link(to server: WhiteboardRelay, _ user: String, from address: String) async throws -> RawLink {
         let link = try RawLink(server.address), before = await server.census().users
         let upgrade = [
             "GET /ws HTTP/1.1", "Host: \(server.address.host):\(server.address.port)", "Connection: Upgrade", "Upgrade: websocket",
@@ -127,9 +127,9 @@ import Testing
     @Test("[DL10] a dozen busy connections of one address have one turn before the next one of another")
     func addresses() async throws {
         let brake = Brake()
-        var options = RelayServer.Options(port: 0, hub: .unhurried(), log: { brake.log($0) })
+        var options = WhiteboardRelay.Options(port: 0, hub: .unhurried(), log: { brake.log($0) })
         options.web.trustedProxies = ["127.0.0.1"]
-        let server = try await RelayServer.start(options)
+        let server = try await WhiteboardRelay.start(options)
         let watcher = try RawLink(server.address)
         try watcher.login("watcher")
         try watcher.send(.json(.subscribe, SubscribeRequest(id: 2, channel: try Name("lesson"), features: ["messages"])))
@@ -165,7 +165,7 @@ import Testing
         var hub = Configuration.unhurried()
         hub.limits.packetsPerSecond = 10_000
         // A tick that would let all of it wait together.
-        let server = try await RelayServer.start(.init(port: 0, hub: hub, flush: .every(milliseconds: 100), log: { brake.log($0) }))
+        let server = try await WhiteboardRelay.start(.init(port: 0, hub: hub, flush: .every(milliseconds: 100), log: { brake.log($0) }))
         let channel = try Name("lesson"), topic = try Name("points")
         func joined(_ user: String) throws -> RawLink {
             let link = try RawLink(server.address)
@@ -206,7 +206,7 @@ import Testing
         // No ping comes to wake anybody, either.
         var hub = Configuration.unhurried()
         hub.limits.messagesPerSecond = 10_000
-        let server = try await RelayServer.start(.init(port: 0, hub: hub, flush: .every(milliseconds: 2)))
+        let server = try await WhiteboardRelay.start(.init(port: 0, hub: hub, flush: .every(milliseconds: 2)))
         let writer = try RawLink(server.address), reader = try RawLink(server.address)
         try writer.login("writer")
         try reader.login("reader", instance: "00000000000000bb")

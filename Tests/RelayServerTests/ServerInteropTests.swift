@@ -12,25 +12,25 @@ import Testing
 @Suite struct ServerInteropTests {
     @Test("[FR2, JS5, ER1, ER4] a client written from the documents alone meets every frame type and every code")
     func interop() async throws {
-        let relay = try await RelayServer.start(.init(port: 0, hub: .init()))
+        let relay = try await WhiteboardRelay.start(.init(port: 0, hub: .init()))
         var small = Configuration()
         (small.connectionsMax, small.channelsMax) = (8, 4)
         small.streamChannelUsersMax = 3
         small.publisherBytesPerChannelMax = 900
         small.metadataBytesTotalMax = 1_512
-        let smallRelay = try await RelayServer.start(.init(port: 0, hub: small))
+        let smallRelay = try await WhiteboardRelay.start(.init(port: 0, hub: small))
 
         // One whose folder is removed while it runs, and one whose folder may be a single byte behind.
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("boardrelay-\(UInt32.random(in: 0 ... .max))")
         defer { try? FileManager.default.removeItem(at: folder) }
         let brokenFolder = folder.appendingPathComponent("broken")
-        let broken = try await RelayServer.start(.init(port: 0, storage: .folder(brokenFolder.path)))
+        let broken = try await WhiteboardRelay.start(.init(port: 0, storage: .folder(brokenFolder.path)))
         try FileManager.default.removeItem(at: brokenFolder)
         var narrow = Configuration()
         narrow.unjournaledBytesMax = 1
         narrow.boardBytesTotalMax = 0
         narrow.sessionsMax = 16
-        let narrowRelay = try await RelayServer.start(
+        let narrowRelay = try await WhiteboardRelay.start(
             .init(port: 0, storage: .folder(folder.appendingPathComponent("narrow").path), hub: narrow))
 
         // One whose bounds of boards are soon reached (`BOARDS` in bounds.py), and that is started again.
@@ -41,12 +41,12 @@ import Testing
         tight.boardBytesTotalMax = 32_000
         tight.boardsMax = 8
         tight.newBoardsPerHour = 3
-        let boardsFolder = RelayServer.Storage.folder(folder.appendingPathComponent("boards").path)
-        var boards = try await RelayServer.start(.init(port: 0, storage: boardsFolder, hub: tight))
+        let boardsFolder = WhiteboardRelay.Storage.folder(folder.appendingPathComponent("boards").path)
+        var boards = try await WhiteboardRelay.start(.init(port: 0, storage: boardsFolder, hub: tight))
 
         // One that is not open.
         let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }
-        let access = try await RelayServer.start(
+        let access = try await WhiteboardRelay.start(
             .init(port: 0, access: .keys(tokens: TokenRules(secrets: [TokenSecret(bytes: secret)]))))
         let keys = try #require(access.keys)
 
@@ -71,7 +71,7 @@ import Testing
             if line == "READY-FOR-RESTART" {
                 let port = boards.address.port
                 await boards.stop()
-                boards = try await RelayServer.start(.init(port: port, storage: boardsFolder, hub: tight))
+                boards = try await WhiteboardRelay.start(.init(port: port, storage: boardsFolder, hub: tight))
             }
             await lines.keep(line)
         }

@@ -11,7 +11,7 @@ import Testing
     @Test("[SE13] a relay that stops tells its clients why, and its port is free again")
     func farewell() async throws {
         // The link answers no ping while it waits for `stop` to have its turn, however long that takes.
-        let server = try await RelayServer.start(.init(port: 0, hub: .unhurried()))
+        let server = try await WhiteboardRelay.start(.init(port: 0, hub: .unhurried()))
         let link = try RawLink(server.address)
         try link.login("alice")
         async let stopped: Void = server.stop()
@@ -19,7 +19,7 @@ import Testing
         await stopped
         #expect(frames.last?.type == FrameType.closing.rawValue)
         #expect(frames.last.map { String(decoding: $0.body, as: UTF8.self).contains("\"shuttingDown\"") } == true)
-        let again = try await RelayServer.start(.init(port: server.address.port))
+        let again = try await WhiteboardRelay.start(.init(port: server.address.port))
         #expect(again.address.port == server.address.port)
         await again.stop()
         await again.stop()
@@ -27,8 +27,8 @@ import Testing
 
     @Test("a port in use is an error that names it")
     func portInUse() async throws {
-        let server = try await RelayServer.start(.init(port: 0))
-        let error = await #expect(throws: RelayServerError.self) { try await RelayServer.start(.init(port: server.address.port)) }
+        let server = try await WhiteboardRelay.start(.init(port: 0))
+        let error = await #expect(throws: RelayServerError.self) { try await WhiteboardRelay.start(.init(port: server.address.port)) }
         #expect(error?.text.contains(":\(server.address.port)") == true, "\(error?.text ?? "")")
         #expect(error?.text.contains("in use") == true, "\(error?.text ?? "")")
         await server.stop()
@@ -36,10 +36,10 @@ import Testing
 
     @Test("IPv6 and every interface at once are listened to")
     func addresses() async throws {
-        let six = try await RelayServer.start(.init(host: "::1", port: 0))
+        let six = try await WhiteboardRelay.start(.init(host: "::1", port: 0))
         try RawLink(six.address).login("six")
         await six.stop()
-        let any = try await RelayServer.start(.init(host: nil, port: 0))
+        let any = try await WhiteboardRelay.start(.init(host: nil, port: 0))
         try RawLink(RelayAddress(host: "127.0.0.1", port: any.address.port)).login("four")
         try RawLink(RelayAddress(host: "::1", port: any.address.port)).login("six")
         await any.stop()
@@ -49,7 +49,7 @@ import Testing
     func uglyEnds() async throws {
         var hub = Configuration()
         hub.presenceTimeoutDefault = .milliseconds(5000)
-        let server = try await RelayServer.start(.init(port: 0, hub: hub))
+        let server = try await WhiteboardRelay.start(.init(port: 0, hub: hub))
         let port = server.address.port
         #expect(descriptors(boundTo: port) == 1, "the listener")
         for round in 0..<80 { try uglyRound(round, server.address) }
@@ -78,7 +78,7 @@ import Testing
             try await withThrowingTaskGroup(of: UInt16.self) { group in
                 for _ in 0..<10 {
                     group.addTask {
-                        let server = try await RelayServer.start(.init(port: 0))
+                        let server = try await WhiteboardRelay.start(.init(port: 0))
                         try RawLink(server.address).login("alice")
                         await server.stop()
                         return server.address.port
@@ -93,10 +93,10 @@ import Testing
 
     @Test("the port is free when stop returns: the next relay gets it, and who connects in between is refused")
     func portIsFree() async throws {
-        let first = try await RelayServer.start(.init(port: 0))
+        let first = try await WhiteboardRelay.start(.init(port: 0))
         await first.stop()
         for _ in 0..<100 {
-            let next = try await RelayServer.start(.init(port: first.address.port))
+            let next = try await WhiteboardRelay.start(.init(port: first.address.port))
             await next.stop()
             #expect(throws: (any Error).self) { try RawLink(first.address) }
         }
@@ -107,31 +107,31 @@ import Testing
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("boardrelay-\(UInt32.random(in: 0 ... .max))")
         let path = folder.appendingPathComponent("relay.sock").path
         defer { try? FileManager.default.removeItem(at: folder) }
-        let server = try await RelayServer.start(.init(port: 0, controlSocket: path))
+        let server = try await WhiteboardRelay.start(.init(port: 0, controlSocket: path))
         let link = try RawLink(server.address)
         try link.login("alice")
-        let status = try RelayServer.status(controlSocket: path)
+        let status = try WhiteboardRelay.status(controlSocket: path)
         #expect(status.census.sessions.map(\.user.text) == ["alice"])
         #expect(status.address == server.address.description)
         #expect((try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int) == 0o600)
-        await #expect(throws: RelayServerError.self) { try await RelayServer.start(.init(port: 0, controlSocket: path)) }
+        await #expect(throws: RelayServerError.self) { try await WhiteboardRelay.start(.init(port: 0, controlSocket: path)) }
         #expect(try UnixListener.query(path: path, line: "reboot").contains("error"))
         await server.stop()
-        #expect(throws: RelayServerError.self) { try RelayServer.status(controlSocket: path) }
+        #expect(throws: RelayServerError.self) { try WhiteboardRelay.status(controlSocket: path) }
 
         // What a relay that was killed leaves behind.
         #expect(FileManager.default.createFile(atPath: path, contents: nil))
-        let again = try await RelayServer.start(.init(port: 0, controlSocket: path))
-        #expect(try RelayServer.status(controlSocket: path).census.connections == 0)
+        let again = try await WhiteboardRelay.start(.init(port: 0, controlSocket: path))
+        #expect(try WhiteboardRelay.status(controlSocket: path).census.connections == 0)
         await again.stop()
-        #expect(throws: RelayServerError.self) { try RelayServer.status(controlSocket: "/tmp/" + String(repeating: "x", count: 120)) }
+        #expect(throws: RelayServerError.self) { try WhiteboardRelay.status(controlSocket: "/tmp/" + String(repeating: "x", count: 120)) }
     }
 
     @Test("[DL2, DL4] a reader that stops reading delays nobody: 20,000 packets reach the other one")
     func slowReader() async throws {
         var hub = Configuration()
         hub.limits.packetsPerSecond = 1_000_000
-        let server = try await RelayServer.start(.init(port: 0, hub: hub))
+        let server = try await WhiteboardRelay.start(.init(port: 0, hub: hub))
         let writer = try RawLink(server.address), reader = try RawLink(server.address), idle = try RawLink(server.address)
         for (link, user) in [(writer, "writer"), (reader, "reader"), (idle, "idle")] {
             try link.login(user)

@@ -12,11 +12,11 @@ import Testing
 @Suite struct ServerModerationTests {
     private func withRelay(
         folder: String? = nil, host: String = "host", log: @escaping @Sendable (LogLine) -> Void = { _ in },
-        _ body: (RelayServer, RelayClient) async throws -> Void
+        _ body: (WhiteboardRelay, WhiteboardClient) async throws -> Void
     ) async throws {
-        var options = RelayServer.Options(port: 0, storage: folder.map { .folder($0) } ?? .inMemory, access: .keys())
+        var options = WhiteboardRelay.Options(port: 0, storage: folder.map { .folder($0) } ?? .inMemory, access: .keys())
         options.log = log
-        let server = try await RelayServer.start(options)
+        let server = try await WhiteboardRelay.start(options)
         do {
             let host = try await client(server, host, \.host)
             try await body(server, host)
@@ -28,13 +28,13 @@ import Testing
         await server.stop()
     }
 
-    private func client(_ server: RelayServer, _ user: String, _ key: KeyPath<AccessKeys, String>, secret: ClientSecret = .inMemory)
-        async throws -> RelayClient
+    private func client(_ server: WhiteboardRelay, _ user: String, _ key: KeyPath<AccessKeys, String>, secret: ClientSecret = .inMemory)
+        async throws -> WhiteboardClient
     {
         var options = ClientOptions()
         options.secret = secret
         options.credential = .key(try #require(server.keys)[keyPath: key])
-        return try await RelayClient.connect(to: server.address, as: user, options: options)
+        return try await WhiteboardClient.connect(to: server.address, as: user, options: options)
     }
 
     private func refusal(_ body: () async throws -> Void) async -> ErrorCode? {
@@ -46,12 +46,12 @@ import Testing
         }
     }
 
-    private func next<T>(_ client: RelayClient, _ pick: (RelayEvent) -> T?) async -> T? {
-        for await event in client.events { if let found = pick(event) { return found } }
+    private func next<T>(_ client: WhiteboardClient, _ pick: (RelayEvent) -> T?) async -> T? {
+        for await event in client.told { if let found = pick(event) { return found } }
         return nil
     }
 
-    private func change(of client: RelayClient) async -> AccessChange? {
+    private func change(of client: WhiteboardClient) async -> AccessChange? {
         await next(client) { if case .accessChanged(let change) = $0 { change } else { nil } }
     }
 
@@ -59,14 +59,14 @@ import Testing
     func roles() async throws {
         try await withRelay { server, host in
             let anna = try await client(server, "anna", \.join)
-            #expect(try await anna.send(.text("x"), to: "lesson").value.offset == 1)
+            #expect(try await anna.send(.text("x"), to: "lesson").accepted == 1)
             try await host.moderation.setRole(.reader, of: "anna")
             let told = try #require(await change(of: anna))
             #expect(told.access == Access(role: .reader) && told.by == "host" && anna.access?.role == .reader)
-            #expect(await refusal { _ = try await anna.send(.text("x"), to: "lesson").value } == .notPermitted)
+            #expect(await refusal { _ = try await anna.send(.text("x"), to: "lesson").accepted } == .notPermitted)
             try await host.moderation.setRole(nil, of: "anna")
             #expect(await change(of: anna)?.access.role == .editor)
-            #expect(try await anna.send(.text("x"), to: "lesson").value.offset == 2)
+            #expect(try await anna.send(.text("x"), to: "lesson").accepted == 2)
             #expect(await refusal { try await anna.moderation.setRole(.reader, of: "host") } == .notPermitted)
             #expect(await refusal { try await host.moderation.setRole(.moderator, of: "anna") } == .badRequest)
             await anna.close()
@@ -81,7 +81,7 @@ import Testing
             try await stream.joinTopic("points")
             try await host.moderation.freeze("lesson")
             let freeze = try #require(await next(anna) { if case .channelMode(let change) = $0 { change } else { nil } })
-            #expect(freeze.channel == ChannelID(kind: .stream, channel: try Name("lesson")) && freeze.isOn && freeze.by == "host")
+            #expect(freeze.place == ChannelID(kind: .stream, channel: try Name("lesson")) && freeze.isOn && freeze.by == "host")
             let refused = await next(anna) { if case .refused(let refusal) = $0 { refusal } else { nil } }
             #expect(refused?.subject == .packet && refused?.topic == "points" && refused?.error.code == .notPermitted)
             #expect(await refusal { try stream.send(.text("x"), topic: "points") } == .topicNotJoined)
@@ -115,7 +115,7 @@ import Testing
             let before = try await host.moderation.status()
             #expect(before.users.map(\.user.text) == ["anna", "host"] && before.sessions.present == 2 && before.next == nil)
             #expect(before.users.allSatisfy { !$0.away && $0.peer.hasPrefix("127.0.0.1:") })
-            _ = try await anna.send(.text("x"), to: "lesson").value
+            _ = try await anna.send(.text("x"), to: "lesson").accepted
             let page = try await host.moderation.status(limit: 1)
             #expect(page.users.map(\.user.text) == ["anna"] && page.next?.text == "anna")
             #expect(page.counters.messagesAccepted == before.counters.messagesAccepted + 1 && page.uptimeMs >= before.uptimeMs)
@@ -143,7 +143,7 @@ import Testing
             try await host.moderation.setRole(.reader, of: "carl")
             guard case .relayClosed(.banned, _)? = await next(anna, { if case .link(.closed(let reason)) = $0 { reason } else { nil } })
             else {
-                Issue.record("\(anna.linkState)")
+                Issue.record("\(anna.link)")
                 return
             }
             #expect(await refusal { _ = try await client(server, "anna", \.join, secret: mine) } == .banned)
@@ -164,7 +164,7 @@ import Testing
             #expect(carl.access?.role == .reader)
             try await host.moderation.forget(user: "carl")
             #expect(await change(of: carl)?.access.role == .editor)
-            #expect(await refusal { _ = try await carl.send(.text("x"), to: "lesson").value } == .notPermitted, "frozen still")
+            #expect(await refusal { _ = try await carl.send(.text("x"), to: "lesson").accepted } == .notPermitted, "frozen still")
             try await host.moderation.unban("anna")
             #expect(await refusal { try await host.moderation.unban("anna") } == .notBanned)
             for one in [try await client(server, "anna", \.join, secret: mine), carl] { await one.close() }

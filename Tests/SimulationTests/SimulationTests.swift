@@ -101,7 +101,7 @@ import Testing
         if seeds.count >= 31 {
             #expect(
                 total.messages > 0 && total.packets > 0 && total.resumptions > 0 && total.restarts > 0 && total.messagesMissed > 0
-                    && total.packetsLost > 0 && total.pauses > 0 && total.takeovers > 0 && total.outcomesUnknown > 0, "\(total)")
+                    && total.packetsLost > 0 && total.heldBack > 0 && total.takeovers > 0 && total.outcomesUnknown > 0, "\(total)")
         }
     }
 

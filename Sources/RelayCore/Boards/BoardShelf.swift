@@ -217,7 +217,7 @@ struct PendingRecord {
         case undo
 
         /// - Returns: `nil` of a change that takes no offset.
-        init?(_ kind: BoardChange.Kind) {
+        init?(_ kind: StoredChange.Kind) {
             switch kind {
             case .put(let put): self = .put(put.key)
             case .remove(let key): self = .remove(key)
@@ -279,7 +279,7 @@ struct BoardStep {
     /// Of that record.
     var payload: ArraySlice<UInt8> = []
 
-    var kind: BoardChange.Kind { put.map { .put($0) } ?? .remove(key: key) }
+    var kind: StoredChange.Kind { put.map { .put($0) } ?? .remove(key: key) }
 }
 
 /// A change of a board that was accepted and is not durable.

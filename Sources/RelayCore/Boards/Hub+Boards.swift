@@ -91,14 +91,14 @@ extension Hub {
     /// A change as it goes to the journal. It changes nothing; were it not `mutating`, the compiler would copy the hub for it.
     private mutating func boardChange(
         _ board: ShelvedBoard.Index, offset: UInt64, _ session: Session.Index?, instance: UInt64 = 0, number: UInt64 = 0,
-        _ kind: BoardChange.Kind
-    ) -> BoardChange {
+        _ kind: StoredChange.Kind
+    ) -> StoredChange {
         var epoch = Epoch(start: start, incarnation: 0)
         var lastUnretained = boards[board].summary.lastUnretained
         if let channel = boards[board].channel { (epoch, lastUnretained) = (channels[channel].epoch, channels[channel].lastUnretained) }
         var author: [UInt8] = []
         if let session { author = Array(sessions[session].user!.text.utf8) }
-        return BoardChange(
+        return StoredChange(
             board: boards[board].id, offset: offset, epoch: BoardEpoch.ID(start: epoch.start, incarnation: epoch.incarnation),
             lastUnretained: lastUnretained, author: author, instance: instance, number: number, wallMilliseconds: now.wallMilliseconds,
             kind: kind)
@@ -110,7 +110,7 @@ extension Hub {
     ///   - before: what must stand before it, in the same record: all of it is durable, or nothing counts.
     ///   - payload: of the record or part among these changes.
     private mutating func storeChange(
-        _ change: BoardChange, before: [BoardChange] = [], _ kind: BoardTransition.Kind, _ board: ShelvedBoard.Index, begins: Bool = false,
+        _ change: StoredChange, before: [StoredChange] = [], _ kind: BoardTransition.Kind, _ board: ShelvedBoard.Index, begins: Bool = false,
         bytes: Int = 0, payload: UnsafeRawBufferPointer? = nil, user: Name?,
         by: String? = nil, entries: [JournalEntry] = [], _ requester: Requester? = nil, erasing: ErasureMark? = nil
     ) {
@@ -203,7 +203,7 @@ extension Hub {
         let (board, begins) = boardFor(channel, by: user)
         let draft = advanced(frame, key, name, board: boards[board].id, session)
         let instance = sessions[session].instance ?? 0
-        let part = BoardChange.Kind.part(upload: draft.upload, number: frame.part, payload: [])
+        let part = StoredChange.Kind.part(upload: draft.upload, number: frame.part, payload: [])
         guard frame.part == frame.parts else {
             sessions[session].window.drafts.append(draft)
             let change = boardChange(board, offset: 0, session, instance: instance, number: frame.number, part)

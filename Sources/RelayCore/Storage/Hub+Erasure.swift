@@ -170,13 +170,13 @@ extension Hub {
         storage.erasure.round!.step = .searching(board: id, token: storage.erasure.lastToken)
         effects.append(
             .findRecords(
-                BoardRecordsRead(
+                StoredRecordsRead(
                     token: storage.erasure.lastToken, board: id, users: storage.erasure.round!.users.mapValues(\.sequence),
                     recordsMax: ErasureRound.recordsMax)))
     }
 
     /// A `findRecords` is answered.
-    mutating func recordsFound(_ answer: BoardRecords) {
+    mutating func recordsFound(_ answer: StoredRecords) {
         guard case .searching(let id, token: answer.token)? = storage.erasure.round?.step else { return }
         // Behind the end of a board nothing may stand: its file would be begun anew, without a name.
         guard let board = boards[id: id], !boards[board].isDropping else { return goOnErasing() }
@@ -208,7 +208,7 @@ extension Hub {
     /// Removes the records in the name of the moderator who asked. Readers catch up with any number of removals. [BL4]
     ///
     /// - Parameter head: what was found stands up to there in the file.
-    private mutating func remove(_ found: [BoardRecords.Found], on board: ShelvedBoard.Index, above head: UInt64) throws(WireError) {
+    private mutating func remove(_ found: [StoredRecords.Found], on board: ShelvedBoard.Index, above head: UInt64) throws(WireError) {
         // What is on its way to the file came after the request, and takes the place of what was found.
         var rewritten: Set<[UInt8]> = []
         for record in boards[board].pending where record.offset > head { if case .put(let key) = record.change { rewritten.insert(key) } }

@@ -116,7 +116,7 @@ struct BoardPlace: Hashable {
 
 /// A change in a board's file, without its payload.
 struct PlacedChange {
-    var change: BoardChange
+    var change: StoredChange
     var payloadBytes: Int
     var place: BoardPlace
 }

@@ -53,7 +53,7 @@ struct BoardFileReader {
             switch piece.bytes.withUnsafeBytes({ BoardFileRecord.read($0, at: position, mark: mark) }) {
             case .body(let body):
                 let decoded = piece.bytes.withUnsafeBytes {
-                    BoardChange.decode(UnsafeRawBufferPointer(rebasing: $0[body]), board: board, keepsPayload: false)
+                    StoredChange.decode(UnsafeRawBufferPointer(rebasing: $0[body]), board: board, keepsPayload: false)
                 }
                 guard let decoded else { fallthrough }
                 if let start = damageStart {

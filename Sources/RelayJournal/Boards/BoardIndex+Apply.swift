@@ -122,7 +122,7 @@ extension BoardIndex {
         markerFloor = 0
     }
 
-    private mutating func undo(_ clear: UInt64, _ count: UInt64, _ change: BoardChange, _ settings: BoardSettings) {
+    private mutating func undo(_ clear: UInt64, _ count: UInt64, _ change: StoredChange, _ settings: BoardSettings) {
         guard let cleared, cleared.offset == clear, count <= change.offset, Int(clamping: count) >= cleared.records,
             change.wallMilliseconds <= cleared.wallMilliseconds + settings.undoMilliseconds + settings.undoGraceMilliseconds
         else { return }

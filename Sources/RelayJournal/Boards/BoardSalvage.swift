@@ -15,7 +15,7 @@ struct SavedBoard {
     var isDropped = false
 
     /// Of the newest change.
-    var newest: UInt64 { max(file?.newest ?? 0, entries.last.map { BoardChange.sequence($0.key) } ?? 0) }
+    var newest: UInt64 { max(file?.newest ?? 0, entries.last.map { StoredChange.sequence($0.key) } ?? 0) }
 
     /// How far the file is taken as it stands. What stands behind is merged with the journal's changes.
     ///
@@ -45,7 +45,7 @@ struct SavedBoardFile {
     var damage: [Range<Int>] = []
 }
 
-extension BoardChange {
+extension StoredChange {
     /// Of the record that a change's key names.
     static func sequence(_ key: [UInt8]) -> UInt64 { key.withUnsafeBytes { $0.bigEndian(at: 9) } }
 }
@@ -59,7 +59,7 @@ extension Salvage {
                 guard let value = entry.value, let checkpoint = BoardCheckpoint(key: entry.key, value: value) else { throw .unknown(entry) }
                 found[checkpoint.summary.board, default: SavedBoard(id: checkpoint.summary.board)].checkpoint = checkpoint
             case BoardForm.change:
-                guard let value = entry.value, let change = BoardChange(key: entry.key, value: value) else { throw .unknown(entry) }
+                guard let value = entry.value, let change = StoredChange(key: entry.key, value: value) else { throw .unknown(entry) }
                 found[change.board, default: SavedBoard(id: change.board)].entries.append(entry)
             default: break
             }
@@ -119,7 +119,7 @@ extension Salvage {
         let isKnown = isJournalWhole && (named?.damage.isEmpty ?? (board.checkpoint == nil))
         board.file = isKnown ? named : files.filter { $0.changes > 0 }.max { rank($0) < rank($1) }
         let isDroppedInJournal = board.entries.contains { entry in
-            if case .drop? = BoardChange(key: entry.key, value: entry.value ?? [])?.kind { true } else { false }
+            if case .drop? = StoredChange(key: entry.key, value: entry.value ?? [])?.kind { true } else { false }
         }
         board.isDropped = isDroppedInJournal || files.contains(where: \.isDropped)
         for file in files {
@@ -162,7 +162,7 @@ extension Salvage {
     private func name(of board: SavedBoard) -> [UInt8] {
         if let name = board.checkpoint?.summary.name ?? board.file?.channel { return name }
         for entry in board.entries {
-            if let change = BoardChange(key: entry.key, value: entry.value ?? []), case .create(let name) = change.kind { return name }
+            if let change = StoredChange(key: entry.key, value: entry.value ?? []), case .create(let name) = change.kind { return name }
         }
         return Array("saved-\(board.id)".utf8)
     }
@@ -178,7 +178,7 @@ extension BoardStore {
         boards[saved.id] = board
         active.insert(saved.id)
         do throws(StorageError) {
-            let creation = BoardChange(
+            let creation = StoredChange(
                 board: saved.id, epoch: BoardEpoch.ID(start: 0, incarnation: 0), author: [], wallMilliseconds: 0, kind: .create(name: name))
             try write([creation.encoded()], to: board)
             var reader = saved.file.map {
@@ -215,10 +215,10 @@ extension BoardStore {
     /// What stands behind the base, and in the journal: of each sequence where there is more of it.
     private func merged(_ saved: SavedBoard, from source: some JournalStorage, mark: UInt32?) throws(StorageError) -> [[UInt8]] {
         guard saved.isMerged else {
-            return saved.entries.filter { BoardChange.sequence($0.key) > saved.file?.newest ?? 0 }.compactMap(\.value)
+            return saved.entries.filter { StoredChange.sequence($0.key) > saved.file?.newest ?? 0 }.compactMap(\.value)
         }
         var bySequence: [UInt64: [[UInt8]]] = [:]
-        for entry in saved.entries { bySequence[BoardChange.sequence(entry.key), default: []].append(entry.value ?? []) }
+        for entry in saved.entries { bySequence[StoredChange.sequence(entry.key), default: []].append(entry.value ?? []) }
         if let file = saved.file {
             var inFile: [UInt64: [[UInt8]]] = [:]
             var reader = BoardFileReader(

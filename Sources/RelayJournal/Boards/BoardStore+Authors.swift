@@ -24,10 +24,10 @@ extension BoardStore {
     }
 
     /// Whoever waits for this board to be loaded is told why it never will be.
-    func turnAway(_ board: StoredBoard, _ block: BoardBlock.Outcome, _ author: BoardAuthors.Outcome, _ search: BoardRecords.Outcome) {
+    func turnAway(_ board: StoredBoard, _ block: BoardBlock.Outcome, _ author: BoardAuthors.Outcome, _ search: StoredRecords.Outcome) {
         for reader in board.readers { blocks.append(BoardBlock(token: reader.token, outcome: block)) }
         for asker in board.askers { authors.append(BoardAuthors(token: asker.token, outcome: author)) }
-        for searcher in board.searchers { records.append(BoardRecords(token: searcher.token, outcome: search)) }
+        for searcher in board.searchers { records.append(StoredRecords(token: searcher.token, outcome: search)) }
         board.readers = []
         board.askers = []
         board.searchers = []

@@ -111,9 +111,9 @@ extension BoardStore {
             wallMilliseconds: change.wallMilliseconds, content: content)
     }
 
-    private func change(at place: BoardPlace, _ board: StoredBoard, _ runs: [Run]) throws(ReadFailure) -> BoardChange {
+    private func change(at place: BoardPlace, _ board: StoredBoard, _ runs: [Run]) throws(ReadFailure) -> StoredChange {
         let body = try body(at: place, runs)
-        guard let decoded = body.withUnsafeBytes({ BoardChange.decode($0, board: board.id) }) else { throw .unsound(place.start) }
+        guard let decoded = body.withUnsafeBytes({ StoredChange.decode($0, board: board.id) }) else { throw .unsound(place.start) }
         return decoded.change
     }
 

@@ -4,8 +4,8 @@ import RelayStorage
 
 extension BoardStore {
     /// Asks whose records a board has; `takeRecords` has it, at once if the board is loaded.
-    package func findRecords(_ read: BoardRecordsRead) {
-        guard let board = boards[read.board] else { return records.append(BoardRecords(token: read.token, outcome: .gone)) }
+    package func findRecords(_ read: StoredRecordsRead) {
+        guard let board = boards[read.board] else { return records.append(StoredRecords(token: read.token, outcome: .gone)) }
         board.searchers.append(read)
         if board.isLoaded { answerSearchers(board) } else { load(board) }
     }
@@ -15,12 +15,12 @@ extension BoardStore {
         for read in board.searchers {
             let found = index.records(of: read.users, max: read.recordsMax)
             let users = Set(read.users.keys.filter { index.authorNumbers[$0] != nil })
-            records.append(BoardRecords(token: read.token, outcome: .found(found, users: users), head: board.summary.head))
+            records.append(StoredRecords(token: read.token, outcome: .found(found, users: users), head: board.summary.head))
         }
         board.searchers = []
     }
 
-    package func takeRecords() -> [BoardRecords] {
+    package func takeRecords() -> [StoredRecords] {
         defer { records = [] }
         return records
     }
@@ -28,14 +28,14 @@ extension BoardStore {
 
 extension BoardIndex {
     /// What a `clear` took away first, then in order of offsets.
-    func records(of users: [[UInt8]: UInt64], max: Int) -> [BoardRecords.Found] {
+    func records(of users: [[UInt8]: UInt64], max: Int) -> [StoredRecords.Found] {
         var newest: [Int: UInt64] = [:]
         for (user, sequence) in users { if let number = authorNumbers[user] { newest[number] = sequence } }
-        var found: [BoardRecords.Found] = []
+        var found: [StoredRecords.Found] = []
         guard !newest.isEmpty else { return found }
         func note(_ record: BoardEntries.Entry, _ entries: BoardEntries) {
             guard let newest = newest[record.author], record.sequence <= newest else { return }
-            found.append(BoardRecords.Found(key: entries.key(of: record), user: authors[record.author]))
+            found.append(StoredRecords.Found(key: entries.key(of: record), user: authors[record.author]))
         }
         for entries in [cleared?.entries, entries].compactMap(\.self) {
             for record in entries.records where !record.isChanged {

@@ -20,7 +20,7 @@ extension BoardStore {
     /// Only files of boards that have changes in the journal are read: the ones in use when the relay ended badly.
     ///
     /// - Parameters:
-    ///   - entries: of the journal, all for which `BoardChange.isBoardEntry` holds, in the order of keys.
+    ///   - entries: of the journal, all for which `StoredChange.isBoardEntry` holds, in the order of keys.
     ///   - isWhole: the journal has lost nothing. Else what it does not name, or replace, is kept aside, and not removed.
     package func recover(entries: [JournalEntry], isWhole: Bool = true) throws(JournalError) -> BoardRecovery {
         var changes: [UInt64: [JournalEntry]] = [:]
@@ -50,7 +50,7 @@ extension BoardStore {
             guard let bytes = BoardForm.userBytes(value) else { throw .unknown(entry) }
             userBytes[Array(entry.key.dropFirst())] = bytes
         case BoardForm.change:
-            guard let id = BoardChange.board(entry.key), BoardChange(key: entry.key, value: value) != nil else { throw .unknown(entry) }
+            guard let id = StoredChange.board(entry.key), StoredChange(key: entry.key, value: value) != nil else { throw .unknown(entry) }
             changes[id, default: []].append(entry)
         default: break
         }
@@ -156,7 +156,7 @@ extension BoardStore {
     }
 
     private static func isCreation(_ entry: JournalEntry) -> Bool {
-        guard let value = entry.value, let change = BoardChange(key: entry.key, value: value), case .create = change.kind else {
+        guard let value = entry.value, let change = StoredChange(key: entry.key, value: value), case .create = change.kind else {
             return false
         }
         return true

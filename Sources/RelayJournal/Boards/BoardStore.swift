@@ -3,7 +3,7 @@ import RelayStorage
 
 /// Whiteboards' drawings: the newest record of each key, durable, a file for each board.
 ///
-/// The journal makes changes durable (`BoardChange.entry`). What it holds is then given to `apply`, which writes it into the
+/// The journal makes changes durable (`StoredChange.entry`). What it holds is then given to `apply`, which writes it into the
 /// boards' files without a sync. A *checkpoint* syncs the files, and says so in the journal in one batch: how far each file
 /// counts, what the sums are, and that the changes up to there are not needed any more. So at each moment the state is the
 /// files as far as the last checkpoint says, and the changes that are still in the journal, in their order.
@@ -43,7 +43,7 @@ package final class BoardStore {
 
     var blocks: [BoardBlock] = []
     var authors: [BoardAuthors] = []
-    var records: [BoardRecords] = []
+    var records: [StoredRecords] = []
     var erasing: BoardErasing?
     var erased: [StoreErased] = []
     var changedBoards: Set<UInt64> = []
@@ -119,7 +119,7 @@ package final class BoardStore {
         var order: [UInt64] = []
         var values: [UInt64: [[UInt8]]] = [:]
         for entry in records.lazy.flatMap(\.entries) {
-            guard let id = BoardChange.board(entry.key), let value = entry.value else { continue }
+            guard let id = StoredChange.board(entry.key), let value = entry.value else { continue }
             let board = self.board(id)
             let unsaved = StoredBoard.Unsaved(key: entry.key, byteCount: value.count + StoredBoard.Unsaved.memoryBytes)
             board.unsaved.append(unsaved)
@@ -159,7 +159,7 @@ package final class BoardStore {
         }
         // Thousands of small changes may come together: they are not held as such all at once.
         let placed = values.indices.lazy.map { index in
-            let decoded = values[index].withUnsafeBytes { BoardChange.decode($0, board: board.id, keepsPayload: false) }
+            let decoded = values[index].withUnsafeBytes { StoredChange.decode($0, board: board.id, keepsPayload: false) }
             guard let decoded else { preconditionFailure("board \(board.id): a change that was made here cannot be read") }
             return PlacedChange(change: decoded.change, payloadBytes: decoded.payloadBytes, place: places[index])
         }

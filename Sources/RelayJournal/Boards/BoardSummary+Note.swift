@@ -2,7 +2,7 @@ import RelayStorage
 
 extension BoardSummary {
     /// What a change says besides what it does to records.
-    mutating func note(_ change: BoardChange) {
+    mutating func note(_ change: StoredChange) {
         switch change.kind {
         case .part, .drop: return
         case .create(let name): self.name = name

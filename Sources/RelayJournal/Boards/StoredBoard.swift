@@ -60,7 +60,7 @@ final class StoredBoard {
     /// Wait until it is loaded.
     var readers: [BoardRead] = []
     var askers: [BoardAuthorsRead] = []
-    var searchers: [BoardRecordsRead] = []
+    var searchers: [StoredRecordsRead] = []
     /// Wall clock.
     var lastUsed: UInt64 = 0
     /// Wall clock: its index is in memory since then.

@@ -168,7 +168,7 @@ export class ClientMachine {
 
   get nextDeadline() {
     switch (this.state) {
-      case 'connecting': return this.since + this.settings.connectTimeoutMs
+      case 'connecting': return Math.min(this.since + this.settings.connectTimeoutMs, this.closeBy)
       case 'live': return Math.min(this.heartbeat.nextDeadline, this.pump.at, this.closeBy)
       case 'waiting': return Math.min(this.until, this.closeBy)
       default: return this.closeBy
@@ -328,8 +328,11 @@ export class ClientMachine {
     if (this.state === 'closed') return pending.settle({})
     this.closePending?.settle({})
     this.closePending = pending
-    if (this.state !== 'live') return this.finish({kind: 'closedByApp'})
+    // Packets are stale by then.
+    const hasUnsent = this.queue.items.length - this.queue.packets + this.drawings.list.length + this.sent.unstored.size > 0
+    if (this.state === 'idle' || (this.state !== 'live' && !hasUnsent)) return this.finish({kind: 'closedByApp'})
     this.closeBy = now + Limits.closeDrainTimeoutMs
+    if (this.state === 'waiting') this.open(now)
     return this.pump.run(now)
   }
 

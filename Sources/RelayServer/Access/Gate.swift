@@ -7,7 +7,7 @@ import RelayWire
 
 /// Who may come in: the keys of a relay, and the rules that the hub goes by.
 final class Gate: Sendable {
-    private let access: RelayServer.Access
+    private let access: WhiteboardRelay.Access
     /// The keys that count. Held to read or replace them and no longer: whoever logs may ask for them.
     private let current: Mutex<AccessKeys?>
     /// Keys are drawn one after the other: the engine gets the newest last.
@@ -19,7 +19,7 @@ final class Gate: Sendable {
     /// - Parameters:
     ///   - folder: where keys are kept; `nil`: nowhere.
     ///   - changed: called when keys were drawn anew and count.
-    init(_ access: RelayServer.Access, folder: String?, changed: @escaping @Sendable () -> Void = {}) throws(RelayServerError) {
+    init(_ access: WhiteboardRelay.Access, folder: String?, changed: @escaping @Sendable () -> Void = {}) throws(RelayServerError) {
         self.access = access
         var ring: KeyRing?
         if case .keys = access { ring = try KeyRing(folder: folder) }
@@ -75,13 +75,13 @@ final class Gate: Sendable {
 
     // MARK: - For the control socket
 
-    func control(_ address: RelayAddress, _ web: RelayServer.Web) -> any JSONObject {
+    func control(_ address: RelayAddress, _ web: WhiteboardRelay.Web) -> any JSONObject {
         guard let keys else { return ControlRefusal("this relay has no keys") }
         return KeysReport(address: address, web: web, role: joinRole, keys: keys)
     }
 
     func rotate(
-        _ kinds: Set<AccessKeys.Kind>, endsSessions: Bool, _ engine: Engine, _ address: RelayAddress, _ web: RelayServer.Web
+        _ kinds: Set<AccessKeys.Kind>, endsSessions: Bool, _ engine: Engine, _ address: RelayAddress, _ web: WhiteboardRelay.Web
     ) -> any JSONObject {
         do throws(RelayServerError) {
             return KeysReport(address: address, web: web, role: joinRole, keys: try rotate(kinds, endsSessions: endsSessions, engine))

@@ -24,7 +24,7 @@ actor JournalWriter {
         case boardsWritten(BoardReport)
         case boardRead(BoardBlock)
         case authorsRead([BoardAuthors])
-        case recordsFound(BoardRecords)
+        case recordsFound(StoredRecords)
         /// What was removed by the records submitted before is off the disk, or why not.
         case erased(StoreErased)
         /// For the log.
@@ -55,7 +55,7 @@ actor JournalWriter {
         var bytes = 0
         var reads: [BoardRead] = []
         var authorReads: [BoardAuthorsRead] = []
-        var searches: [BoardRecordsRead] = []
+        var searches: [StoredRecordsRead] = []
         var erasures: [StoreErasure] = []
         /// Work is on the queue.
         var isScheduled = false
@@ -135,9 +135,9 @@ actor JournalWriter {
             boardSettings.indexBytesMax = indexBytesMax
             let boards = BoardStore(journal: journal, storage: storage, settings: boardSettings)
             var opened = Opened(report: report)
-            opened.entries = entries.filter { !BoardChange.isBoardEntry($0.key) }
+            opened.entries = entries.filter { !StoredChange.isBoardEntry($0.key) }
             let recovered = try boards.recover(
-                entries: entries.filter { BoardChange.isBoardEntry($0.key) }, isWhole: report.damage.isEmpty && report.isAnchored)
+                entries: entries.filter { StoredChange.isBoardEntry($0.key) }, isWhole: report.damage.isEmpty && report.isAnchored)
             (opened.boards, opened.userBytes, opened.boardLines) = (recovered.boards, recovered.userBytes, recovered.lines)
             self.journal = journal
             self.boards = boards
@@ -186,7 +186,7 @@ actor JournalWriter {
     }
 
     /// Looks for records of users, and takes off the disk what the records submitted before have removed; returns at once.
-    nonisolated func erase(_ erasures: [StoreErasure], searches: [BoardRecordsRead]) {
+    nonisolated func erase(_ erasures: [StoreErasure], searches: [StoredRecordsRead]) {
         let wakes = intake.withLock { intake in
             intake.erasures += erasures
             intake.searches += searches

@@ -1,7 +1,7 @@
 import RelayGateway
 import RelayPage
 
-extension RelayServer {
+extension WhiteboardRelay {
     /// How a relay meets browsers.
     public struct Web: Sendable {
         /// Names, `board.example` or `board.example:443`, by which it may be asked for besides the addresses and names of its
@@ -36,7 +36,7 @@ struct WebSite: Sendable {
 
     /// - Parameter echoBytesMax: tests alone: WebSockets send back what they get.
     /// - Throws: `RelayServerError`, which names what is no name, address or token.
-    init(_ web: RelayServer.Web, echoBytesMax: Int? = nil) throws(RelayServerError) {
+    init(_ web: WhiteboardRelay.Web, echoBytesMax: Int? = nil) throws(RelayServerError) {
         var given: [Authority] = []
         for name in web.hostNames {
             guard let authority = Authority(Array(name.utf8)) else {

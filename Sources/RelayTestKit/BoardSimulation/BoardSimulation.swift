@@ -121,7 +121,6 @@ package final class BoardSimulation {
         var settings = ClientSettings(user: user, instance: random.next(), seed: random.next())
         settings.device = "00000000000000aa"
         settings.presenceTimeout = .seconds(5)
-        settings.retriesFirstConnect = true
         let isEditor = hasRoles && roleDice.chance(2, in: 3)
         if hasRoles {
             settings.credential = .key(isEditor ? TestAccess.editorKey : TestAccess.hostKey)
@@ -328,7 +327,7 @@ package final class BoardSimulation {
                 }
             }
             try move(app, whole ? .max : Int.random(in: 0...3_000, using: &random))
-            while now >= app.readsFrom, let event = app.machine.nextEvent(at: moment) {
+            while now >= app.readsFrom, let event = app.machine.nextEvent() {
                 trace?("\(app.name) reads \(event)")
                 try app.read(event)
             }

@@ -282,7 +282,7 @@ struct ClientBooks {
     }
 
     private mutating func read(_ change: PresenceChange) {
-        var picture = pictures[change.channel] ?? [:]
+        var picture = pictures[change.place] ?? [:]
         switch change.kind {
         case .snapshot(let members, _):
             picture = [:]
@@ -296,7 +296,7 @@ struct ClientBooks {
             for user in left + timedOut { picture[user] = nil }
             for member in joined + changed { picture[member.user.text] = member.states }
         }
-        pictures[change.channel] = picture
+        pictures[change.place] = picture
     }
 
     /// Nothing is under way any more: what was due has come or been told. [DL7, SE9]

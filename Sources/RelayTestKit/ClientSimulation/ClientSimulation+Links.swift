@@ -27,7 +27,7 @@ extension ClientSimulation {
             consider(client.machine.nextDeadline?.nanoseconds)
             consider(client.opening?.at)
             consider(client.link?.toRelay.next)
-            consider(client.link?.toClient.next)
+            if !client.machine.isHeldBack { consider(client.link?.toClient.next) }
             if client.machine.hasEvents, client.readsFrom > now { consider(client.readsFrom) }
         }
         return next
@@ -72,6 +72,14 @@ extension ClientSimulation {
     }
 
     // MARK: - Links
+
+    /// Whether the app has left so much unread that its client takes no more bytes.
+    private func holdsBack(_ client: SimulatedClient) -> Bool {
+        let isFull = client.readsFrom > now && client.machine.eventsWaiting > client.holdsBackAt
+        if isFull, !client.machine.isHeldBack { done.heldBack += 1 }
+        client.machine.isHeldBack = isFull
+        return isFull
+    }
 
     func openLink(_ client: SimulatedClient) throws -> Bool {
         guard let opening = client.opening, opening.at <= now else { return false }
@@ -151,11 +159,10 @@ extension ClientSimulation {
             }
         }
         // What reaches the client.
-        while client.link?.attempt == link.attempt, let bytes = client.link!.toClient.popDue(at: now) {
-            let before = (client.machine.linkState, client.machine.logins)
+        while client.link?.attempt == link.attempt, !holdsBack(client), let bytes = client.link!.toClient.popDue(at: now) {
+            let logins = client.machine.logins
             bytes.withUnsafeBytes { client.machine.received($0, attempt: link.attempt, at: moment) }
-            if client.machine.logins > before.1 { client.books.linked(run: run, order: client.orderAtLogin) }
-            if case .paused = client.machine.linkState, before.0.isConnected { done.pauses += 1 }
+            if client.machine.logins > logins { client.books.linked(run: run, order: client.orderAtLogin) }
             try carryOutEffects(client)
             moved = true
         }

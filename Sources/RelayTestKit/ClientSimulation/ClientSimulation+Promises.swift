@@ -9,7 +9,8 @@ extension ClientSimulation {
 
     func read(_ client: SimulatedClient) throws {
         guard now >= client.readsFrom else { return }
-        while let event = client.machine.nextEvent(at: moment) {
+        while let event = client.machine.nextEvent() {
+            if case .direct(let message) = event, let delivery = message.delivery { client.machine.acknowledge(delivery) }
             trace?("\(now / 1_000_000)   \(client.user).\(client.index) reads \(event.brief)")
             try client.books.read(event, messages: messages, packets: packets)
             if case .refused(let refusal) = event, refusal.error.code == .rateLimited {

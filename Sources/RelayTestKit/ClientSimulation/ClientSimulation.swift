@@ -43,7 +43,7 @@ package final class ClientSimulation {
         package var catchUps = 0
         package var packetsLost = 0
         package var packetsDroppedOverRate = 0
-        package var pauses = 0
+        package var heldBack = 0
         package var takeovers = 0
         package var outcomesUnknown = 0
         package init() {}
@@ -59,7 +59,7 @@ package final class ClientSimulation {
             left.catchUps += right.catchUps
             left.packetsLost += right.packetsLost
             left.packetsDroppedOverRate += right.packetsDroppedOverRate
-            left.pauses += right.pauses
+            left.heldBack += right.heldBack
             left.takeovers += right.takeovers
             left.outcomesUnknown += right.outcomesUnknown
         }
@@ -105,10 +105,9 @@ package final class ClientSimulation {
         settings.device = "00000000000000aa"
         settings.presenceTimeout = .seconds(5)
         settings.connectTimeout = .seconds(3)
-        settings.retriesFirstConnect = true
-        settings.eventsCountMax = Int.random(in: 40...200, using: &random)
         settings.unsentCountMax = 300
         let client = SimulatedClient(index: clients.count, user: user, settings: settings)
+        client.holdsBackAt = Int.random(in: 4...60, using: &random)
         clients.append(client)
         client.machine.connect(token: client.token(.connect), at: moment)
     }

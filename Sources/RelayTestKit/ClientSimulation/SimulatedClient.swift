@@ -12,6 +12,8 @@ final class SimulatedClient {
     var opening: (attempt: UInt64, at: UInt64)?
     /// The app reads nothing until then, in nanoseconds.
     var readsFrom: UInt64 = 0
+    /// Events that may wait for the app.
+    var holdsBackAt = 0
 
     enum Sent { case message(channel: String, payload: UInt64), direct(payload: UInt64), request(ClientRequest), connect, close }
 

@@ -23,18 +23,18 @@ struct BoardImport: Sendable {
     static let setRecordsMax = 512
     static let setBytesMax = 1024 * 1024
 
-    let client: RelayClient
+    let client: WhiteboardClient
     let channel: String
     let outcome = Mutex(Outcome())
 
     private struct Sent {
-        var records: ArraySlice<BoardRecord>
+        var records: ArraySlice<WhiteboardRecord>
         var receipt: StoredReceipt
         var bytes: Int { records.reduce(0) { $0 + $1.bytes } }
     }
 
     /// Records go in change sets, each of which the relay takes as a whole; what is too large for that goes in parts.
-    func write(_ records: [BoardRecord]) async throws -> Outcome {
+    func write(_ records: [WhiteboardRecord]) async throws -> Outcome {
         var underWay: [Sent] = []
         var rest = records[...]
         while !rest.isEmpty {
@@ -58,7 +58,7 @@ struct BoardImport: Sendable {
     }
 
     /// How many of these records go next, together.
-    private static func nextSet(_ records: ArraySlice<BoardRecord>) -> Int {
+    private static func nextSet(_ records: ArraySlice<WhiteboardRecord>) -> Int {
         var (count, bytes) = (0, 0)
         for record in records.prefix(setRecordsMax) {
             bytes += record.bytes
@@ -68,7 +68,7 @@ struct BoardImport: Sendable {
         return max(1, count)
     }
 
-    private func send(_ records: ArraySlice<BoardRecord>) throws(RelayError) -> StoredReceipt {
+    private func send(_ records: ArraySlice<WhiteboardRecord>) throws(RelayError) -> StoredReceipt {
         let first = records[records.startIndex]
         guard records.count > 1 else {
             return try client.sendLarge(
@@ -105,7 +105,7 @@ struct BoardImport: Sendable {
     }
 
     /// - Throws: when nothing more can be sent.
-    private func failed(_ record: BoardRecord, _ error: RelayError) throws {
+    private func failed(_ record: WhiteboardRecord, _ error: RelayError) throws {
         guard !error.isTheEnd else { throw error }
         outcome.withLock {
             $0.failures[error.name, default: 0] += 1

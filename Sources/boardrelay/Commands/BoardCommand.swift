@@ -108,7 +108,7 @@ extension Command {
         return code
     }
 
-    private static func remove(_ name: String, of user: String?, _ client: RelayClient, _ address: RelayAddress, json: Bool) async throws {
+    private static func remove(_ name: String, of user: String?, _ client: WhiteboardClient, _ address: RelayAddress, json: Bool) async throws {
         var fields: JSONValue = ["type": "removed", "channel": .string(name)]
         var words = "The board of \(name) is gone, from the relay's disk, too."
         if let user {
@@ -158,7 +158,7 @@ extension Command {
 
     // MARK: - Export
 
-    private static func export(_ name: String, of client: RelayClient, as format: ExportFormat, into file: inout BoardOutput) async throws {
+    private static func export(_ name: String, of client: WhiteboardClient, as format: ExportFormat, into file: inout BoardOutput) async throws {
         let board = try await wholeBoard(name, of: client)
         if board.isEmpty, try await !client.boards().contains(where: { $0.channel.text == name }) {
             throw await noSuch("board", name, client)
@@ -171,7 +171,7 @@ extension Command {
             for record in records { try file.write(try writer.line(record)) }
             try file.write(writer.tail())
         case .svg:
-            var picture = BoardPicture()
+            var picture = WhiteboardPicture()
             for record in records { picture.add(record) }
             try file.write(BoardSVG.document(picture))
             for type in picture.skipped.keys.sorted() {
@@ -188,12 +188,12 @@ extension Command {
     }
 
     /// The board as it is at the moment in which all of it has come.
-    private static func wholeBoard(_ name: String, of client: RelayClient) async throws -> KeptBoard {
+    private static func wholeBoard(_ name: String, of client: WhiteboardClient) async throws -> KeptBoard {
         let progress = BoardProgress()
         defer { progress.end() }
         try await client.subscribe(name, features: [.messages], quiet: true, since: .beginning)
         var board = KeptBoard(name)
-        for await event in client.events {
+        for await event in client.told {
             board.note(event)
             switch event {
             case .board(let batch): progress.show(batch.progress, Printable.count(board.count, "record"))
@@ -208,9 +208,9 @@ extension Command {
 
     // MARK: - Import
 
-    private static func read(_ path: String) throws(Failure) -> [BoardRecord] {
+    private static func read(_ path: String) throws(Failure) -> [WhiteboardRecord] {
         var reader = BoardExportReader()
-        var records: [BoardRecord] = []
+        var records: [WhiteboardRecord] = []
         do {
             try FileContents.pieces(path) { piece in try reader.read(piece, into: &records) }
             try reader.finish()
@@ -223,7 +223,7 @@ extension Command {
     }
 
     private static func importing(
-        _ records: [BoardRecord], into name: String, _ client: RelayClient, _ address: RelayAddress, as user: String, json: Bool
+        _ records: [WhiteboardRecord], into name: String, _ client: WhiteboardClient, _ address: RelayAddress, as user: String, json: Bool
     ) async throws -> ExitCode {
         let writing = BoardImport(client: client, channel: name)
         let progress = BoardProgress()

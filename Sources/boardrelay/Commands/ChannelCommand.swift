@@ -86,7 +86,7 @@ extension Command {
         private(set) var others: [(channel: String, people: Int)] = []
         private var isWhole = true
 
-        init(_ name: String, _ client: RelayClient) async throws {
+        init(_ name: String, _ client: WhiteboardClient) async throws {
             self.name = name
             people = try await People.inside(name, client).count
             guard people == 0 else { return }

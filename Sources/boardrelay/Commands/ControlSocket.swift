@@ -12,7 +12,7 @@ enum ControlSocket {
     /// - Parameter folder: `nil`: in memory.
     static func path(folder: String?, port: UInt16) -> String? {
         if let folder { return path(inFolder: folder) }
-        return port == 0 ? nil : RelayServer.defaultControlSocket(port: port)
+        return port == 0 ? nil : WhiteboardRelay.defaultControlSocket(port: port)
     }
 
     /// Which relay is meant, besides the address that all commands have.
@@ -56,7 +56,7 @@ enum ControlSocket {
         switch place {
         case .socket(let path): paths = [path]
         case .port(let port):
-            paths = [RelayServer.defaultControlSocket(port: port), path(inFolder: RelayServer.Storage.defaultFolder)]
+            paths = [WhiteboardRelay.defaultControlSocket(port: port), path(inFolder: WhiteboardRelay.Storage.defaultFolder)]
         }
         var other: RelayAddress?
         for path in paths {
@@ -77,7 +77,7 @@ enum ControlSocket {
         throw Failure("no relay of this user answers for port \(port)\(there)")
     }
 
-    static func keys(on path: String) throws(RelayServerError) -> KeysReport { try RelayServer.keys(controlSocket: path) }
+    static func keys(on path: String) throws(RelayServerError) -> KeysReport { try WhiteboardRelay.keys(controlSocket: path) }
 
     /// The host key of a relay that this user runs on this machine, if the address is its.
     static func hostKey(of address: RelayAddress) -> String? {

@@ -52,7 +52,7 @@ extension Command {
 
     private static func offer(_ arguments: Arguments, as user: String, timeout: Duration?) async throws -> ExitCode {
         try await withClient(arguments, as: user, timeout: timeout) { client in
-            let offer = try await client.offerDevice()
+            let offer = try await client.handOver()
             let offered: JSONValue = [
                 "type": "offered", "code": .string(offer.code), "validMs": .integer(Int((offer.validFor / .milliseconds(1)).rounded())),
             ]
@@ -66,7 +66,7 @@ extension Command {
                 await client.close()
             }
             defer { timer.cancel() }
-            for await event in client.events {
+            for await event in client.told {
                 if case .link(.closed(let reason)) = event, reason != .closedByApp { throw Failure(EventText.words(reason)) }
             }
             return .ok
@@ -76,9 +76,10 @@ extension Command {
     private static func take(_ code: String, _ arguments: Arguments, timeout: Duration?) async throws -> ExitCode {
         let address = try arguments.address()
         return try await withClient(arguments, .code(code), timeout: timeout) { client in
-            let taken: JSONValue = ["type": "taken", "user": .string(client.user), "relay": .string("\(address)")]
-            try Console.print(arguments.flag("--json") ? taken.line : Printable.escaped(client.user))
-            noteChange("this machine is a device of \(client.user): it is that user with --as \(client.user).", at: address)
+            let user = client.user ?? ""
+            let taken: JSONValue = ["type": "taken", "user": .string(user), "relay": .string("\(address)")]
+            try Console.print(arguments.flag("--json") ? taken.line : Printable.escaped(user))
+            noteChange("this machine is a device of \(user): it is that user with --as \(user).", at: address)
             return .ok
         }
     }

@@ -7,7 +7,7 @@ import RelayServer
 
 /// How people come in: what `serve` says at its start, and again when the machine's addresses are others.
 struct Entrance: Sendable {
-    let access: RelayServer.Access
+    let access: WhiteboardRelay.Access
     let keys: AccessKeys?
     /// On which it listens.
     var host: String?
@@ -104,7 +104,7 @@ struct Entrance: Sendable {
 
 extension Entrance {
     /// For the terminal as it is now.
-    init(_ options: RelayServer.Options, _ server: RelayServer) {
+    init(_ options: WhiteboardRelay.Options, _ server: WhiteboardRelay) {
         let (columns, rows) = Console.size
         self.init(
             access: options.access, keys: server.keys, host: options.host, port: server.address.port,

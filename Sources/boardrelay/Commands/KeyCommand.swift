@@ -70,7 +70,7 @@ extension Command {
         }
         if action == .rotate {
             do throws(RelayServerError) {
-                report = try RelayServer.rotateKeys(kinds, endsSessions: endsSessions, controlSocket: path)
+                report = try WhiteboardRelay.rotateKeys(kinds, endsSessions: endsSessions, controlSocket: path)
             } catch {
                 throw Failure("\(error)")
             }
@@ -102,12 +102,12 @@ extension Command {
         options.secret = .inMemory
         options.description = "boardrelay \(Program.version)"
         let user = "cli-" + String(UInt32.random(in: 0x1000_0000...UInt32.max), radix: 16)
-        let client: RelayClient
-        do { client = try await RelayClient.connect(to: address, as: user, options: options) } catch { throw Failure(error) }
+        let client: WhiteboardClient
+        do { client = try await WhiteboardClient.connect(to: address, as: user, options: options) } catch { throw Failure(error) }
         let page = KeyText.pages(report, name: arguments.value("--host-name")).first ?? address.pageURL
         return try await untilEnded(timeout: nil, closing: [client]) {
             var shown: String?
-            for await event in client.events {
+            for await event in client.told {
                 switch event {
                 case .link(.connected):
                     let offer = try await client.moderation.offerJoinCode(to: board)

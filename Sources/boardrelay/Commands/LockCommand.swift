@@ -56,14 +56,14 @@ extension Command {
             let locks = try client.locks(of: arguments.flag("--stream") ? .stream(channel) : .message(channel))
             var fields: JSONValue = ["type": .string(action.rawValue), "channel": .string(channel), "lock": .optional(lock)]
             switch action {
-            case .set: try await locks.set(lock!, ttl: ttl)
+            case .set: try await locks.lock(lock!).make(ttl: ttl)
             case .acquire:
-                let fencing = try await locks.acquire(lock!, wait: wait)
+                let fencing = try await locks.lock(lock!).acquire(wait: wait).fencing
                 if !json { try Console.print("\(fencing)") }
                 fields = .object([fields, ["fencing": .integer(Int(clamping: fencing)), "owner": .string(user)]])
-            case .release: try await locks.release(lock!)
-            case .revoke: try await locks.revoke(lock!, from: owner!)
-            case .remove: try await locks.remove(lock!)
+            case .release: try await locks.lock(lock!).release()
+            case .revoke: try await locks.lock(lock!).revoke(from: owner!)
+            case .remove: try await locks.lock(lock!).remove()
             case .list:
                 let all = try await locks.all()
                 fields = ["type": "locks", "channel": .string(channel), "locks": .array(all.map(EventJSON.lock))]

@@ -113,8 +113,8 @@ extension Command {
         return read
     }
 
-    private static func show(_ contents: Metadata.Contents, key: String?, of name: String, json: Bool) throws {
-        let items = contents.items.filter { key == nil || $0.key == key }
+    private static func show(_ contents: MetadataContents, key: String?, of name: String, json: Bool) throws {
+        let items = contents.inOrder.filter { key == nil || $0.key == key }
         if let key, items.isEmpty { throw Failure("there is no item \(key) in the metadata of \(name)") }
         if json {
             let fields: JSONValue = [

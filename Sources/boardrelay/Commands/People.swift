@@ -25,7 +25,7 @@ struct People {
     static let askedMax = 300
 
     /// The first people by their ids, with names and channels.
-    static func look(_ client: RelayClient) async throws -> People {
+    static func look(_ client: WhiteboardClient) async throws -> People {
         var people = People()
         var next: String?
         repeat {
@@ -69,7 +69,7 @@ struct People {
     }
 
     /// The ids of those in a channel, be it the message or the stream channel.
-    static func inside(_ channel: String, _ client: RelayClient) async throws -> Set<String> {
+    static func inside(_ channel: String, _ client: WhiteboardClient) async throws -> Set<String> {
         let name = try Name(channel)
         var found: Set<String> = []
         for kind in [ChannelKind.message, .stream] {
@@ -78,8 +78,8 @@ struct People {
         return found
     }
 
-    private static func members(of channel: ChannelID, _ client: RelayClient) async throws -> [Member] {
-        let presence = client.presence(of: channel.kind == .stream ? .stream(channel.channel.text) : .message(channel.channel.text))
+    private static func members(of channel: ChannelID, _ client: WhiteboardClient) async throws -> [Member] {
+        let presence = try client.presence(of: channel.kind == .stream ? .stream(channel.channel.text) : .message(channel.channel.text))
         var members: [Member] = []
         var next: String?
         repeat {

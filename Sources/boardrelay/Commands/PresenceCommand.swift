@@ -39,8 +39,8 @@ extension Command {
     }
 
     /// Everybody, page by page, as one list.
-    private static func list(_ channel: ChannelID, client: RelayClient, json: Bool) async throws {
-        let presence = client.presence(of: channel.kind == .stream ? .stream(channel.channel.text) : .message(channel.channel.text))
+    private static func list(_ channel: ChannelID, client: WhiteboardClient, json: Bool) async throws {
+        let presence = try client.presence(of: channel.kind == .stream ? .stream(channel.channel.text) : .message(channel.channel.text))
         var members: [Member] = []
         var next: String?
         repeat {
@@ -56,12 +56,12 @@ extension Command {
         for member in members { try Console.print(EventText.member(member)) }
     }
 
-    private static func watch(_ channel: ChannelID, client: RelayClient, json: Bool) async throws {
+    private static func watch(_ channel: ChannelID, client: WhiteboardClient, json: Bool) async throws {
         switch channel.kind {
         case .message: try await client.subscribe(channel.channel.text, features: [.presence], quiet: true)
         case .stream: _ = try await client.join(channel.channel.text, features: [.presence], quiet: true)
         }
-        for await event in client.events {
+        for await event in client.told {
             switch event {
             case .presence: try Console.print(json ? EventJSON.object(event).line : EventText.line(event))
             case .link(let state):

@@ -85,7 +85,7 @@ extension Command {
         let code = try await withClient(arguments, as: user, timeout: timeout) { client in
             let result: JSONValue
             if let receiver {
-                _ = try await client.send(payload, toUser: receiver, customType: arguments.value("--type")).value
+                try await client.send(payload, toUser: receiver, customType: arguments.value("--type")).acknowledged()
                 result = ["type": "confirmed", "user": .string(receiver), "bytes": .integer(payload.byteCount)]
             } else if let topic {
                 try await sendPacket(payload, client: client, channel: channel, topic: topic, slot: slot)
@@ -95,7 +95,7 @@ extension Command {
             } else {
                 let accepted = try await sendMessage(payload, to: channel, client: client, customType: arguments.value("--type"))
                 result = [
-                    "type": "accepted", "channel": .string(channel), "offset": .integer(Int(clamping: accepted.offset)),
+                    "type": "accepted", "channel": .string(channel), "offset": .integer(Int(clamping: accepted)),
                     "bytes": .integer(payload.byteCount),
                 ]
             }
@@ -141,10 +141,10 @@ extension Command {
 
     /// - Throws: a `Failure` with what helps, when it does not fit into one message.
     private static func sendMessage(
-        _ payload: Payload, to channel: String, client: RelayClient, customType: String?
-    ) async throws -> Receipt.Accepted {
+        _ payload: Payload, to channel: String, client: WhiteboardClient, customType: String?
+    ) async throws -> UInt64 {
         do throws(RelayError) {
-            return try await client.send(payload, to: channel, customType: customType).value
+            return try await client.send(payload, to: channel, customType: customType).accepted
         } catch {
             // A custom type that is too long is too large as well.
             let bytes = payload.byteCount + (customType?.utf8.count ?? 0)
@@ -154,7 +154,7 @@ extension Command {
     }
 
     /// A record, or what may need several messages.
-    private static func sendRecord(_ payload: Payload, key: String?, client: RelayClient, channel: String, _ arguments: Arguments)
+    private static func sendRecord(_ payload: Payload, key: String?, client: WhiteboardClient, channel: String, _ arguments: Arguments)
         async throws -> JSONValue
     {
         let receipt =
@@ -172,14 +172,14 @@ extension Command {
 
     /// A packet is not answered: leaving its topic is, and comes after it.
     private static func sendPacket(
-        _ payload: Payload, client: RelayClient, channel: String, topic: String, slot: UInt32?
+        _ payload: Payload, client: WhiteboardClient, channel: String, topic: String, slot: UInt32?
     ) async throws {
         let stream = try await client.join(channel, features: [], quiet: false)
         try await stream.joinTopic(topic)
         try stream.send(payload, topic: topic, slot: slot)
         try await stream.leaveTopic(topic)
         await client.close()
-        for await event in client.events {
+        for await event in client.told {
             switch event {
             case .refused(let refusal): throw Failure(refusal.error)
             case .packetsDropped(let dropped): throw Failure("the packet was not passed on (\(dropped.reason))")

@@ -16,7 +16,7 @@ extension Command {
             .value("--port", as: "PORT", help: "Port to listen on; 0 takes a free one. Default: 7420."),
             .value(
                 "--data-dir", as: "DIR",
-                help: "Folder for boards, metadata, locks and keys. Default: $STATE_DIRECTORY, else \(RelayServer.Storage.defaultFolder)."),
+                help: "Folder for boards, metadata, locks and keys. Default: $STATE_DIRECTORY, else \(WhiteboardRelay.Storage.defaultFolder)."),
             .flag("--in-memory", help: "Keeps nothing on disk."),
             .value(
                 "--auth", as: "MODE",
@@ -113,8 +113,8 @@ extension Command {
         try arguments.exclude("--in-memory", "--data-dir")
         let level = LogLine.Level(rawValue: (try arguments.choice("--log-level", of: Level.self) ?? .info).rawValue)!
         let port = UInt16(try arguments.integer("--port", in: 0...65_535) ?? Int(RelayAddress.defaultPort))
-        var options = RelayServer.Options(host: arguments.value("--host"), port: port, flush: try flush(arguments))
-        let folder = arguments.flag("--in-memory") ? nil : arguments.value("--data-dir") ?? RelayServer.Storage.defaultFolder
+        var options = WhiteboardRelay.Options(host: arguments.value("--host"), port: port, flush: try flush(arguments))
+        let folder = arguments.flag("--in-memory") ? nil : arguments.value("--data-dir") ?? WhiteboardRelay.Storage.defaultFolder
         if let folder { options.storage = .folder(folder) }
         options.access = try access(arguments)
         options.web = try web(arguments)
@@ -172,7 +172,7 @@ extension Command {
     }
 
     /// - Throws: `Failure`, with what helps where somebody else has the port or the data folder.
-    static func startRelay(_ options: RelayServer.Options, _ manager: ServiceManager? = nil) async throws(Failure) -> RelayServer {
+    static func startRelay(_ options: WhiteboardRelay.Options, _ manager: ServiceManager? = nil) async throws(Failure) -> WhiteboardRelay {
         let progress = ReadProgress()
         defer { progress.clear() }
         var options = options
@@ -181,7 +181,7 @@ extension Command {
             progress.show(bytes)
         }
         do throws(RelayServerError) {
-            return try await RelayServer.start(options)
+            return try await WhiteboardRelay.start(options)
         } catch {
             let port = options.port == RelayAddress.defaultPort ? "" : " --port \(options.port)"
             let hint = ". Another relay may be running: 'boardrelay status\(port)' tells. '--port 0' takes a port that is free."
@@ -190,16 +190,16 @@ extension Command {
     }
 
     /// The relay that has the data folder, if one answers there.
-    private static func other(on storage: RelayServer.Storage) -> String {
-        guard case .folder(let folder) = storage, let status = try? RelayServer.status(controlSocket: ControlSocket.path(inFolder: folder)),
+    private static func other(on storage: WhiteboardRelay.Storage) -> String {
+        guard case .folder(let folder) = storage, let status = try? WhiteboardRelay.status(controlSocket: ControlSocket.path(inFolder: folder)),
             let port = RelayAddress(status.address)?.port
         else { return "" }
         return ". That is a relay on port \(port), pid \(status.pid): 'boardrelay status --port \(port)' tells more."
     }
 
     /// Browsers, proxies, and readers of the numbers.
-    private static func web(_ arguments: Arguments) throws -> RelayServer.Web {
-        var web = RelayServer.Web()
+    private static func web(_ arguments: Arguments) throws -> WhiteboardRelay.Web {
+        var web = WhiteboardRelay.Web()
         web.hostNames = arguments.values("--host-name")
         web.origins = arguments.values("--allow-origin")
         web.trustedProxies = arguments.values("--trusted-proxy")
@@ -249,7 +249,7 @@ extension Command {
     }
 
     /// Who may come in.
-    private static func access(_ arguments: Arguments) throws -> RelayServer.Access {
+    private static func access(_ arguments: Arguments) throws -> WhiteboardRelay.Access {
         let mode = try arguments.choice("--auth", of: Auth.self) ?? .key
         let files = arguments.values("--token-secret-file")
         let pupils = try arguments.choice("--pupils", of: Pupils.self)

@@ -50,7 +50,7 @@ extension Command {
             throw UsageError("option \(option) wants --url or a key")
         }
         var (status, _) = try ControlSocket.ask(place, address: \.address) { path throws(RelayServerError) in
-            try RelayServer.status(controlSocket: path)
+            try WhiteboardRelay.status(controlSocket: path)
         }
         if arguments.flag("--json") {
             try Console.print(status.line)

@@ -69,7 +69,7 @@ extension Command {
             Console.note("Listening on \(channel) as \(user).")
             // Where the barrier fails the link has ended for good, or the channel is gone, and an event says so.
             if arguments.flag("--until-now") { Task { if (try? await client.barrier(in: channel)) != nil { await client.close() } } }
-            events: for await events in client.events {
+            events: for await events in client.told {
                 for event in events.oneByOne {
                     if try show(event, as: form, topics: arguments.flag("--stream")) { arrived += 1 }
                     if let count, arrived >= count { break events }
@@ -92,14 +92,15 @@ extension Command {
         switch event {
         case .message, .board, .packet, .direct:
             try form.print(message: event)
+            if case .direct(let message) = event { message.acknowledge() }
             return true
         case .link(let state):
             if form == .json { try form.print(event) }
             switch state {
             case .closed(.closedByApp): break
             case .closed(let reason): throw Failure(Printable.escaped(EventText.words(reason)))
-            case .connecting, .connected: break
-            case .waiting, .paused: Console.note(EventText.line(event))
+            case .idle, .connecting, .connected: break
+            case .waiting: Console.note(EventText.line(event))
             }
         case .topics where !topics: break
         case .presence, .topics, .metadata, .locks, .cleared, .accessChanged, .channelMode: try form.print(event)

@@ -18,7 +18,7 @@ struct DemoClass: Sendable {
     /// - Parameter keys: the first person, who clears the board, logs in with the host key, the others with the join key.
     /// - Throws: `Failure`, when somebody's link ends for good.
     static func draw(_ lesson: DemoLesson, at address: RelayAddress, keys: AccessKeys, speed: Double) async throws {
-        var clients: [RelayClient] = []
+        var clients: [WhiteboardClient] = []
         do {
             var pens: [ReplayPen] = []
             for person in lesson.people {
@@ -26,9 +26,9 @@ struct DemoClass: Sendable {
                 options.credential = .key(clients.isEmpty ? keys.host : keys.join)
                 options.secret = .inMemory
                 options.description = "boardrelay demo"
-                let client = try await RelayClient.connect(to: address, as: person.user, options: options)
+                let client = try await WhiteboardClient.connect(to: address, as: person.user, options: options)
                 clients.append(client)
-                try await client.presence(of: .message(channel)).setStates(["name": person.name])
+                try await client.presence(of: .message(channel)).set(["name": person.name])
                 pens.append(
                     try await ReplayPen.enter(client, as: person.user, channel: channel, plan: lesson.plan(person, round: 0, speed: speed)))
             }

@@ -29,7 +29,7 @@ extension Command {
     private static func demo(_ arguments: Arguments) async throws -> ExitCode {
         let speed = try arguments.speed()
         let port = UInt16(try arguments.integer("--port", in: 0...65_535) ?? 0)
-        var options = RelayServer.Options(host: arguments.value("--host"), port: port, access: .keys())
+        var options = WhiteboardRelay.Options(host: arguments.value("--host"), port: port, access: .keys())
         options.isAskedByPort = true
         let log = ServeLog(level: .warning)
         // That the board is cleared each minute is nobody's news.

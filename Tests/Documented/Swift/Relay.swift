@@ -9,15 +9,15 @@ enum Relay {
 
     /// - Parameter body: has a moderator, a stream channel that it has joined, and the relay's address.
     static func run(
-        isolation: isolated (any Actor)? = #isolation, _ body: (RelayClient, StreamChannel, RelayAddress) async throws -> Void
+        isolation: isolated (any Actor)? = #isolation, _ body: (WhiteboardClient, StreamChannel, RelayAddress) async throws -> Void
     ) async throws {
-        let server = try await RelayServer.start(.init(port: 0, access: .keys()))
+        let server = try await WhiteboardRelay.start(.init(port: 0, access: .keys()))
         guard let keys = server.keys else { throw Wrong("a relay with keys has none") }
         printed = "http://127.0.0.1:\(server.address.port)/#key=\(keys.join)"
         var options = ClientOptions()
         options.credential = .key(keys.host)
         options.secret = .inMemory
-        let client = try await RelayClient.connect(to: server.address, as: "host", options: options)
+        let client = try await WhiteboardClient.connect(to: server.address, as: "host", options: options)
         try await body(client, try await client.join("fragments"), server.address)
         await client.close()
         await server.stop()

@@ -9,7 +9,7 @@ final class Listener: RelayClientDelegate {
 
     init() { (names, tell) = AsyncStream.makeStream() }
 
-    func relayClient(_ client: RelayClient, presenceChanged change: PresenceChange) {
+    func relayClient(_ client: WhiteboardClient, presenceChanged change: PresenceChange) {
         guard change.channel.kind == .message else { return }
         people.apply(change)
         tell.yield(people.names)

@@ -143,7 +143,7 @@ import Testing
         func fail() {
             driver.persist()
             driver.writeFiles()
-            driver.handle(.recordsFound(BoardRecords(token: driver.searches.last!.token, outcome: .failed("made to fail"))))
+            driver.handle(.recordsFound(StoredRecords(token: driver.searches.last!.token, outcome: .failed("made to fail"))))
             driver.holdsFiles = false
             work(driver)
             driver.holdsFiles = true
@@ -174,7 +174,7 @@ import Testing
         driver.persist()
         let removed = ask(.removeBoard, "lesson", by: host)
         driver.readFiles(now: true)
-        let changes = driver.unpersisted.flatMap(\.entries).compactMap { BoardChange(key: $0.key, value: $0.value ?? []) }
+        let changes = driver.unpersisted.flatMap(\.entries).compactMap { StoredChange(key: $0.key, value: $0.value ?? []) }
         #expect(changes.map(\.kind) == [.drop])
         driver.holdsFiles = false
         work(driver)
@@ -214,7 +214,7 @@ import Testing
         driver.persist()
         driver.erase()
         driver.readFiles()
-        let removals = driver.unpersisted.flatMap(\.entries).compactMap { BoardChange(key: $0.key, value: $0.value ?? []) }
+        let removals = driver.unpersisted.flatMap(\.entries).compactMap { StoredChange(key: $0.key, value: $0.value ?? []) }
         #expect(removals.map { String(decoding: $0.author, as: UTF8.self) } == ["host", "aide"])
     }
 

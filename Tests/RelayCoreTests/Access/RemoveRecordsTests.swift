@@ -105,7 +105,7 @@ import Testing
         var order: [String] = []
         while !driver.unpersisted.isEmpty || driver.readFiles() {
             let removals = driver.unpersisted.flatMap(\.entries).count { entry in
-                if case .remove? = BoardChange(key: entry.key, value: entry.value ?? [])?.kind { true } else { false }
+                if case .remove? = StoredChange(key: entry.key, value: entry.value ?? [])?.kind { true } else { false }
             }
             if removals > 0 {
                 order.append("\(removals) gone")
@@ -189,7 +189,7 @@ import Testing
         driver.persist()
         driver.holdsFiles = true
         driver.erase()
-        driver.handle(.recordsFound(BoardRecords(token: driver.searches.last!.token, outcome: .failed("made to fail"))))
+        driver.handle(.recordsFound(StoredRecords(token: driver.searches.last!.token, outcome: .failed("made to fail"))))
         (driver.holdsErasures, driver.holdsFiles) = (false, false)
         work(driver)
         #expect(records(first) == 0 && records(whole) == 1 && marks(driver) == 1)

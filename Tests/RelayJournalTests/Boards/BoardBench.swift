@@ -18,7 +18,7 @@ final class BoardBench {
         let opened = try Journal.open(storage, JournalSettings(mark: mark))
         journal = opened.journal
         store = BoardStore(journal: journal, storage: storage, settings: settings)
-        recovery = try store.recover(entries: opened.entries.filter { BoardChange.isBoardEntry($0.key) })
+        recovery = try store.recover(entries: opened.entries.filter { StoredChange.isBoardEntry($0.key) })
         for board in recovery.boards { offsets[board.board] = board.head }
     }
 
@@ -29,10 +29,10 @@ final class BoardBench {
     }
 
     /// All in one record. Offsets follow each other.
-    func apply(_ changes: [(board: UInt64, kind: BoardChange.Kind)], author: String = "ann") throws {
+    func apply(_ changes: [(board: UInt64, kind: StoredChange.Kind)], author: String = "ann") throws {
         let sequence = journal.lastSequence + 1
         let entries = changes.enumerated().map { index, made in
-            var change = BoardChange(
+            var change = StoredChange(
                 board: made.board, epoch: BoardEpoch.ID(start: 1, incarnation: 1), author: Array(author.utf8), wallMilliseconds: wall,
                 kind: made.kind)
             switch made.kind {
@@ -50,7 +50,7 @@ final class BoardBench {
 
     func create(_ board: UInt64) throws { try apply([(board, .create(name: Array("board".utf8)))]) }
 
-    static func put(_ key: String, _ payload: [UInt8]) -> BoardChange.Kind {
+    static func put(_ key: String, _ payload: [UInt8]) -> StoredChange.Kind {
         .put(BoardPut(key: Array(key.utf8), isText: false, customType: nil, payload: payload))
     }
 

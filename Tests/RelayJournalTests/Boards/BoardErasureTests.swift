@@ -12,7 +12,7 @@ import Testing
         disk.list.filter { String(decoding: disk.contents($0)!, as: UTF8.self).contains(secret) }
     }
 
-    private static func drawn(_ key: String) -> BoardChange.Kind { BoardBench.put(key, Array("\(secret) \(key)".utf8)) }
+    private static func drawn(_ key: String) -> StoredChange.Kind { BoardBench.put(key, Array("\(secret) \(key)".utf8)) }
 
     /// Of ann: two records that were removed, one that bob replaced, one that a clear took away, a part that waits. Of bob: two records.
     private static func bench() throws -> BoardBench {
@@ -54,7 +54,7 @@ import Testing
     }
 
     private static func found(_ bench: BoardBench, through: UInt64 = .max, max: Int = 100) throws -> (keys: [String], isInFile: Bool) {
-        bench.store.findRecords(BoardRecordsRead(token: 6, board: 1, users: [ann: through], recordsMax: max))
+        bench.store.findRecords(StoredRecordsRead(token: 6, board: 1, users: [ann: through], recordsMax: max))
         for _ in 0..<10_000 {
             if let answer = bench.store.takeRecords().first, case .found(let found, let users) = answer.outcome {
                 return (found.map { String(decoding: $0.key, as: UTF8.self) }, users == [ann])
@@ -129,8 +129,8 @@ import Testing
         #expect(try Self.found(bench, through: 7).keys == ["c1", "a1", "a2"] && Self.found(bench, max: 2).keys == ["c1", "a1"])
         // Cleared since: it is the record's own change that counts.
         #expect(try Self.found(bench, through: 3).keys == ["c1"] && Self.found(bench, through: 0).keys.isEmpty)
-        bench.store.findRecords(BoardRecordsRead(token: 8, board: 9, users: [Self.ann: .max], recordsMax: 1))
-        #expect(bench.store.takeRecords() == [BoardRecords(token: 8, outcome: .gone)])
+        bench.store.findRecords(StoredRecordsRead(token: 8, board: 9, users: [Self.ann: .max], recordsMax: 1))
+        #expect(bench.store.takeRecords() == [StoredRecords(token: 8, outcome: .gone)])
     }
 
     @Test("[AC14] a file that cannot be written anew is told, and stays as it was; so is a quarantine, which the log names")

@@ -5,7 +5,7 @@ import Testing
 
 /// Changes of boards as entries of the journal.
 @Suite struct BoardFormTests {
-    static let kinds: [BoardChange.Kind] = [
+    static let kinds: [StoredChange.Kind] = [
         .create(name: Array("lesson".utf8)),
         .put(BoardPut(key: [97], isText: true, customType: nil, payload: [])),
         .put(
@@ -17,22 +17,22 @@ import Testing
         .undo(clear: 3, count: 9), .drop,
     ]
 
-    private func change(_ kind: BoardChange.Kind) -> BoardChange {
-        BoardChange(
+    private func change(_ kind: StoredChange.Kind) -> StoredChange {
+        StoredChange(
             board: 0x1122_3344_5566_7788, offset: 5, epoch: BoardEpoch.ID(start: .max, incarnation: 2), lastUnretained: 4,
             author: [UInt8](repeating: 101, count: 64), instance: .max, number: 6, wallMilliseconds: 1_700_000_000_000, kind: kind)
     }
 
     @Test("a change is the same when it is read again, and a value that is cut or of another version is none", arguments: kinds)
-    func roundTrip(kind: BoardChange.Kind) throws {
+    func roundTrip(kind: StoredChange.Kind) throws {
         let entry = change(kind).entry(sequence: 9, index: 255)
         let value = try #require(entry.value)
         var read = change(kind)
         read.sequence = 9
-        #expect(BoardChange(key: entry.key, value: value) == read && BoardChange.isBoardEntry(entry.key) && entry.key.count <= 512)
-        for count in 0..<(58 + 1 + 64) { #expect(BoardChange(key: entry.key, value: Array(value.prefix(count))) == nil) }
-        #expect(BoardChange(key: entry.key, value: [1] + value.dropFirst()) == nil)
-        #expect(BoardChange(key: Array(entry.key.dropLast()), value: value) == nil)
+        #expect(StoredChange(key: entry.key, value: value) == read && StoredChange.isBoardEntry(entry.key) && entry.key.count <= 512)
+        for count in 0..<(58 + 1 + 64) { #expect(StoredChange(key: entry.key, value: Array(value.prefix(count))) == nil) }
+        #expect(StoredChange(key: entry.key, value: [1] + value.dropFirst()) == nil)
+        #expect(StoredChange(key: Array(entry.key.dropLast()), value: value) == nil)
     }
 
     @Test("[SG4] a number from 2⁵³ on, of which sums would overflow, is in no change; nor is a record of no parts, a key of 256 bytes")
@@ -41,18 +41,18 @@ import Testing
         for place in [2, 18, 34, 42, 50, 123, 131] {
             var value = try #require(entry.value)
             value[place + 1] = 0x1F
-            #expect(BoardChange(key: entry.key, value: value) != nil, "at \(place)")
+            #expect(StoredChange(key: entry.key, value: value) != nil, "at \(place)")
             value[place + 1] = 0x20
-            #expect(BoardChange(key: entry.key, value: value) == nil, "at \(place)")
+            #expect(StoredChange(key: entry.key, value: value) == nil, "at \(place)")
         }
         for parts in 0...1 as ClosedRange<UInt16> {
             let put = BoardPut(key: [97], isText: true, customType: nil, payload: [], upload: 7, parts: parts)
             let entry = change(.put(put)).entry(sequence: 9, index: 0)
-            #expect((BoardChange(key: entry.key, value: entry.value ?? []) != nil) == (parts == 1))
+            #expect((StoredChange(key: entry.key, value: entry.value ?? []) != nil) == (parts == 1))
         }
         for count in 255...256 {
             let entry = change(.remove(key: [UInt8](repeating: 97, count: count))).entry(sequence: 9, index: 0)
-            #expect((BoardChange(key: entry.key, value: entry.value ?? []) != nil) == (count == 255))
+            #expect((StoredChange(key: entry.key, value: entry.value ?? []) != nil) == (count == 255))
         }
     }
 
@@ -85,7 +85,7 @@ import Testing
             return change.entry(sequence: UInt64(sequence), index: index).key
         }
         for (first, second) in zip(keys, keys.dropFirst()) { #expect(first.lexicographicallyPrecedes(second)) }
-        for prefix in "MILS".utf8 { #expect(!BoardChange.isBoardEntry([prefix, 1])) }
+        for prefix in "MILS".utf8 { #expect(!StoredChange.isBoardEntry([prefix, 1])) }
     }
 
     @Test("[SG4] what a newer program has written is not touched: the boards do not open")

@@ -40,12 +40,12 @@ struct BoardsModel: Equatable {
 
     mutating func apply(_ record: JournalRecord) {
         for entry in record.entries {
-            guard let value = entry.value, let change = BoardChange(key: entry.key, value: value) else { continue }
+            guard let value = entry.value, let change = StoredChange(key: entry.key, value: value) else { continue }
             apply(change)
         }
     }
 
-    mutating func apply(_ change: BoardChange) {
+    mutating func apply(_ change: StoredChange) {
         if case .drop = change.kind {
             boards[change.board] = nil
             return

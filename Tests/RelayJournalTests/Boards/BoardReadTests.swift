@@ -5,7 +5,7 @@ import Testing
 
 /// What readers of a board are given.
 @Suite struct BoardReadTests {
-    private let clear: [(board: UInt64, kind: BoardChange.Kind)] = [(1, .clear)]
+    private let clear: [(board: UInt64, kind: StoredChange.Kind)] = [(1, .clear)]
 
     private func bench(_ settings: BoardSettings = BoardSettings()) throws -> BoardBench {
         let bench = try BoardBench(SimulatedStorage(), settings)
@@ -166,7 +166,7 @@ import Testing
         let store = BoardStore(journal: journal, storage: storage)
         _ = try store.recover(entries: [])
         for start in 0..<70 as Range<UInt32> {
-            var change = BoardChange(
+            var change = StoredChange(
                 board: 1, offset: UInt64(start) * 2, epoch: BoardEpoch.ID(start: start, incarnation: 1), lastUnretained: UInt64(start),
                 author: [65],
                 wallMilliseconds: 1,

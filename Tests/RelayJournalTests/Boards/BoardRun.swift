@@ -132,7 +132,7 @@ final class BoardRun<Storage: JournalStorage> {
         for record in pending where record.sequence <= lastSequence { model.apply(record) }
         pending = []
         uploads = []
-        let found = try store.recover(entries: entries.filter { BoardChange.isBoardEntry($0.key) })
+        let found = try store.recover(entries: entries.filter { StoredChange.isBoardEntry($0.key) })
         guard found.lines.isEmpty else { throw Broken("taken for damage: \(found.lines)") }
         summaries = Dictionary(uniqueKeysWithValues: found.boards.map { ($0.board, $0) })
         userBytes = found.userBytes
@@ -143,14 +143,14 @@ final class BoardRun<Storage: JournalStorage> {
 
     private func record() -> JournalRecord {
         sequence += 1
-        var changes: [BoardChange] = []
+        var changes: [StoredChange] = []
         for _ in 0..<Int.random(in: 1...4, using: &dice) { changes += self.changes() }
         for change in changes { kinds[String("\(change.kind)".prefix { $0 != "(" }), default: 0] += 1 }
         return JournalRecord(sequence: sequence, entries: changes.enumerated().map { $1.entry(sequence: sequence, index: $0) })
     }
 
-    private func change(_ board: UInt64, _ kind: BoardChange.Kind, steps: UInt64? = 1) -> BoardChange {
-        var change = BoardChange(
+    private func change(_ board: UInt64, _ kind: StoredChange.Kind, steps: UInt64? = 1) -> StoredChange {
+        var change = StoredChange(
             board: board, epoch: BoardEpoch.ID(start: 1, incarnation: 2), author: Self.users.randomElement(using: &dice) ?? [],
             instance: dice.next() >> 40, number: 3, wallMilliseconds: wall, kind: kind)
         if let steps {
@@ -160,7 +160,7 @@ final class BoardRun<Storage: JournalStorage> {
         return change
     }
 
-    private func changes() -> [BoardChange] {
+    private func changes() -> [StoredChange] {
         let boards = heads.keys.sorted()
         guard let board = boards.randomElement(using: &dice), boards.count == boardsMax || !dice.chance(1, in: 8) else {
             defer { nextBoard += 1 }
@@ -201,7 +201,7 @@ final class BoardRun<Storage: JournalStorage> {
     }
 
     /// Of the state that the journal has told durable; what else is in this batch must not matter to it.
-    private func undo(_ board: UInt64) -> [BoardChange] {
+    private func undo(_ board: UInt64) -> [StoredChange] {
         guard let known = model.boards[board], heads[board] == known.head, let cleared = known.cleared,
             wall <= cleared.wall + settings.undoMilliseconds
         else { return [] }
@@ -209,7 +209,7 @@ final class BoardRun<Storage: JournalStorage> {
         return [change(board, .undo(clear: cleared.offset, count: count), steps: count + 1)]
     }
 
-    private func stage(_ board: UInt64) -> [BoardChange] {
+    private func stage(_ board: UInt64) -> [StoredChange] {
         let parts = UInt16.random(in: 2...5, using: &dice)
         defer { nextUpload += 1 }
         uploads.append((board, nextUpload, parts, wall))

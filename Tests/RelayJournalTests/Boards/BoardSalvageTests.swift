@@ -93,7 +93,7 @@ import Testing
         #expect(saved.records == [Array("board".utf8): [Array("a".utf8): [1, 2, 3]]])
 
         // The power went while the journal was written: the board has nothing of it.
-        let put = BoardChange(board: 1, offset: 2, epoch: .init(start: 1, incarnation: 1), author: [], wallMilliseconds: 1, kind: .clear)
+        let put = StoredChange(board: 1, offset: 2, epoch: .init(start: 1, incarnation: 1), author: [], wallMilliseconds: 1, kind: .clear)
         try bench.journal.append([JournalRecord(sequence: 3, entries: [put.entry(sequence: 3, index: 0)])])
         disk = bench.storage.disk
         disk.truncate(segment, to: try #require(disk.size(of: segment)) - 1)
@@ -165,7 +165,7 @@ import Testing
     ) throws -> (records: [[UInt8]: [[UInt8]: [UInt8]]], userBytes: [[UInt8]: Int]) {
         let opened = try Journal.open(storage, JournalSettings(mark: 5))
         let store = BoardStore(journal: opened.journal, storage: storage)
-        let recovery = try store.recover(entries: opened.entries.filter { BoardChange.isBoardEntry($0.key) })
+        let recovery = try store.recover(entries: opened.entries.filter { StoredChange.isBoardEntry($0.key) })
         guard recovery.lines.isEmpty else { throw Broken("\(recovery.lines)") }
         var records: [[UInt8]: [[UInt8]: [UInt8]]] = [:]
         for board in recovery.boards {

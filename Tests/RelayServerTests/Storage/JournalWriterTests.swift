@@ -131,14 +131,14 @@ import Testing
     )
     func steadyWrites() async throws {
         try await withTemporaryPath { path in
-            func change(_ sequence: UInt64, _ kind: BoardChange.Kind) -> JournalRecord {
-                var change = BoardChange(
+            func change(_ sequence: UInt64, _ kind: StoredChange.Kind) -> JournalRecord {
+                var change = StoredChange(
                     board: 1, epoch: .init(start: 1, incarnation: 1), author: Array("ann".utf8), wallMilliseconds: 1_800_000_000_000,
                     kind: kind)
                 if case .put = kind { change.offset = sequence - 1 }
                 return JournalRecord(sequence: sequence, entries: [change.entry(sequence: sequence, index: 0)])
             }
-            func put(_ key: String) -> BoardChange.Kind {
+            func put(_ key: String) -> StoredChange.Kind {
                 .put(BoardPut(key: Array(key.utf8), isText: false, customType: nil, payload: [UInt8](repeating: 7, count: 1_000)))
             }
             let first = Writer(path)

@@ -22,8 +22,8 @@ import Testing
     func forget() async throws {
         try await withTemporaryPath { path in
             try await withRelay(.folder(path)) { server in
-                let host = try await RelayClient.connect(to: server.address, as: "host")
-                let anna = try await RelayClient.connect(to: server.address, as: "anna")
+                let host = try await WhiteboardClient.connect(to: server.address, as: "host")
+                let anna = try await WhiteboardClient.connect(to: server.address, as: "anna")
                 try await anna.metadata(of: .user("anna")).set(["address": Self.secret])
                 #expect(try !holders(path).isEmpty)
                 try await host.moderation.forget(user: "anna")
@@ -45,7 +45,7 @@ import Testing
             }
             #expect(try holders(path) == [])
             try await withRelay(.folder(path)) { server in
-                let host = try await RelayClient.connect(to: server.address, as: "host")
+                let host = try await WhiteboardClient.connect(to: server.address, as: "host")
                 #expect(try await host.boards().map(\.records) == [1])
                 await host.close()
             }
@@ -56,7 +56,7 @@ import Testing
     func removeBoard() async throws {
         try await withTemporaryPath { path in
             try await withRelay(.folder(path)) { server in
-                let host = try await RelayClient.connect(to: server.address, as: "host")
+                let host = try await WhiteboardClient.connect(to: server.address, as: "host")
                 _ = try await host.send(.text(Self.secret), to: "lesson", retainedAs: "a").stored
                 _ = try await host.send(.text("kept"), to: "other", retainedAs: "a").stored
                 #expect(try !holders(path).isEmpty)
@@ -81,7 +81,7 @@ import Testing
         try await withTemporaryPath { path in
             let faults = FolderFaults()
             try await withRelay(.folder(path), permit: faults.permit) { server in
-                let host = try await RelayClient.connect(to: server.address, as: "host")
+                let host = try await WhiteboardClient.connect(to: server.address, as: "host")
                 try await host.metadata(of: .user("anna")).set(["address": Self.secret])
                 faults.fail(.remove)
                 let refused = await refusal { try await host.moderation.forget(user: "anna") }

@@ -17,14 +17,14 @@ import Testing
     func restart() async throws {
         try await withTemporaryPath { path in
             let owners: [MetadataReference] = [.message("lesson"), .stream("lesson"), .user("bob")]
-            var before: [Metadata.Contents] = []
+            var before: [MetadataContents] = []
             var fencing: UInt64 = 0
             var starts: [UInt32] = []
             var options = ClientOptions()
             options.device = .digits("00000000000000aa")
             try await withRelay(.folder(path)) { server in
                 starts.append(await server.census().start)
-                let alice = try await RelayClient.connect(to: server.address, as: "alice", options: options)
+                let alice = try await WhiteboardClient.connect(to: server.address, as: "alice", options: options)
                 for owner in owners {
                     let metadata = try alice.metadata(of: owner)
                     try await metadata.set(["gone": "x", "title": "Herbst"])
@@ -36,14 +36,14 @@ import Testing
                 try await alice.metadata(of: .message("emptied")).set(["k": "v"])
                 try await alice.metadata(of: .message("emptied")).removeAll()
                 let locks = try alice.locks(of: .stream("lesson"))
-                for lock in ["chalk", "free", "pen", "removed"] { try await locks.set(lock, ttl: .seconds(lock == "pen" ? 1 : 300)) }
-                for lock in ["pen", "removed", "chalk"] { fencing = try await locks.acquire(lock) }
-                try await locks.remove("removed")
+                for lock in ["chalk", "free", "pen", "removed"] { try await locks.lock(lock).make(ttl: .seconds(lock == "pen" ? 1 : 300)) }
+                for lock in ["pen", "removed", "chalk"] { fencing = try await locks.lock(lock).acquire().fencing }
+                try await locks.lock("removed").remove()
                 await alice.close()
             }
             try await withRelay(.folder(path)) { server in
                 starts.append(await server.census().start)
-                let bob = try await RelayClient.connect(to: server.address, as: "bob")
+                let bob = try await WhiteboardClient.connect(to: server.address, as: "bob")
                 for (owner, contents) in zip(owners, before) { #expect(try await bob.metadata(of: owner).get() == contents) }
                 #expect(try await bob.metadata(of: .message("emptied")).get().isEmpty(at: 2))
                 #expect(try await bob.metadata(of: .stream("lesson")).set(["title": "x"], revisions: ["title": 2], majorRevision: 3) == 4)
@@ -52,13 +52,13 @@ import Testing
                 let locks = try bob.locks(of: .stream("lesson"))
                 #expect(try await locks.all().map(\.lock.text) == ["chalk", "free", "pen"])
                 #expect(try await locks.all().map(\.ttlMs) == [300_000, 300_000, 1_000])
-                #expect(await refusal { try await locks.acquire("chalk") }?.code == .lockHeld, "its ttl runs from the restart on")
-                let free = try await locks.acquire("free")
+                #expect(await refusal { try await locks.lock("chalk").acquire() }?.code == .lockHeld, "its ttl runs from the restart on")
+                let free = try await locks.lock("free").acquire().fencing
                 #expect(free > fencing)
-                #expect(try await locks.acquire("pen", wait: .seconds(60)) > free, "free when the ttl of who does not come back is over")
+                #expect(try await locks.lock("pen").acquire(wait: .seconds(60)).fencing > free, "free when the ttl of who does not come back is over")
                 #expect(try await locks.all().map(\.owner?.text) == ["alice", "bob", "bob"])
-                let alice = try await RelayClient.connect(to: server.address, as: "alice", options: options)
-                try await alice.locks(of: .stream("lesson")).release("chalk")
+                let alice = try await WhiteboardClient.connect(to: server.address, as: "alice", options: options)
+                try await alice.locks(of: .stream("lesson")).lock("chalk").release()
                 await alice.close()
                 await bob.close()
             }
@@ -94,17 +94,17 @@ import Testing
     func progress() async throws {
         try await withTemporaryPath { path in
             try await withRelay(.folder(path)) { server in
-                let client = try await RelayClient.connect(to: server.address, as: "alice")
+                let client = try await WhiteboardClient.connect(to: server.address, as: "alice")
                 _ = try await client.send(.text(String(repeating: "x", count: 20_000)), to: "lesson", retainedAs: "key").stored
                 await client.close()
             }
             let told = Mutex<[Int]>([])
-            var options = RelayServer.Options(host: "127.0.0.1", port: 0, storage: .folder(path))
+            var options = WhiteboardRelay.Options(host: "127.0.0.1", port: 0, storage: .folder(path))
             options.didRead = { @Sendable bytes in told.withLock { $0.append(bytes) } }
-            let server = try await RelayServer.start(options)
+            let server = try await WhiteboardRelay.start(options)
             let bytes = told.withLock(\.self)
             #expect(bytes == bytes.sorted() && bytes.last! > 20_000)
-            let client = try await RelayClient.connect(to: server.address, as: "alice")
+            let client = try await WhiteboardClient.connect(to: server.address, as: "alice")
             try await client.subscribe("lesson", since: .beginning)
             #expect(told.withLock(\.self) == bytes, "a board is read for who wants it")
             await client.close()
@@ -114,9 +114,9 @@ import Testing
 
     @Test("[SE6] a relay's public id is that of its data folder; without one it is drawn at each start")
     func publicID() async throws {
-        func id(_ storage: RelayServer.Storage) async throws -> String {
+        func id(_ storage: WhiteboardRelay.Storage) async throws -> String {
             try await withRelay(storage) { server in
-                let client = try await RelayClient.connect(to: server.address, as: "alice")
+                let client = try await WhiteboardClient.connect(to: server.address, as: "alice")
                 let id = try #require(client.relayID)
                 await client.close()
                 return id
@@ -133,21 +133,21 @@ import Testing
     @Test("[SE6] a start number is the time, or the next one; a clock of any year leaves numbers for the starts to come")
     func startNumbers() {
         let now: UInt64 = 1_763_683_200_000
-        #expect(RelayServer.startNumber(after: 0, wallMilliseconds: now) == 1_763_683_200)
-        #expect(RelayServer.startNumber(after: 1_763_683_200, wallMilliseconds: now) == 1_763_683_201)
+        #expect(WhiteboardRelay.startNumber(after: 0, wallMilliseconds: now) == 1_763_683_200)
+        #expect(WhiteboardRelay.startNumber(after: 1_763_683_200, wallMilliseconds: now) == 1_763_683_201)
         for wrong in [4_294_967_295_000, .max] as [UInt64] {
-            let start = RelayServer.startNumber(after: 1_763_683_200, wallMilliseconds: wrong)
-            #expect(start == 0xF000_0000 && RelayServer.startNumber(after: start!, wallMilliseconds: now) == 0xF000_0001)
-            #expect(RelayServer.startNumber(after: start!, wallMilliseconds: wrong) == 0xF000_0001)
+            let start = WhiteboardRelay.startNumber(after: 1_763_683_200, wallMilliseconds: wrong)
+            #expect(start == 0xF000_0000 && WhiteboardRelay.startNumber(after: start!, wallMilliseconds: now) == 0xF000_0001)
+            #expect(WhiteboardRelay.startNumber(after: start!, wallMilliseconds: wrong) == 0xF000_0001)
         }
-        #expect(RelayServer.startNumber(after: .max, wallMilliseconds: now) == nil)
+        #expect(WhiteboardRelay.startNumber(after: .max, wallMilliseconds: now) == nil)
     }
 
     @Test("a stored start number that none is greater than is why there is no relay, not a crash")
     func noStartNumber() async throws {
         try await withTemporaryPath { path in
             try await Self.store(start: .max, path)
-            let error = await #expect(throws: RelayServerError.self) { try await RelayServer.start(.init(port: 0, storage: .folder(path))) }
+            let error = await #expect(throws: RelayServerError.self) { try await WhiteboardRelay.start(.init(port: 0, storage: .folder(path))) }
             #expect(error?.text.contains("\(UInt32.max)") == true)
             // The folder is free again.
             try await Self.store(start: 1, path, sequence: 2)
@@ -187,21 +187,21 @@ import Testing
         try await withTemporaryPath { path in
             let faults = FolderFaults()
             try await withRelay(.folder(path), permit: faults.permit) { server in
-                let alice = try await RelayClient.connect(to: server.address, as: "alice")
+                let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
                 let lesson = try alice.metadata(of: .message("lesson"))
                 try await lesson.set(["title": "kept"])
                 faults.fail(.sync)
                 let error = await refusal { try await lesson.set(["title": "lost", "other": "lost"]) }
                 #expect(error?.code == .storageFailed && error?.text.contains("made to fail") == false)
-                #expect(try await lesson.get().items.map(\.value) == ["kept"])
+                #expect(try await lesson.get().inOrder.map(\.value) == ["kept"])
                 try await eventually("the journal works again") { await server.census().storageFailure == nil }
                 #expect(try await lesson.set(["title": "again"], majorRevision: 1) == 2)
                 await alice.close()
             }
             try await withRelay(.folder(path)) { server in
-                let alice = try await RelayClient.connect(to: server.address, as: "alice")
+                let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
                 let contents = try await alice.metadata(of: .message("lesson")).get()
-                #expect(contents.items.map(\.value) == ["again"] && contents.majorRevision == 2)
+                #expect(contents.inOrder.map(\.value) == ["again"] && contents.majorRevision == 2)
                 await alice.close()
             }
         }
@@ -213,7 +213,7 @@ import Testing
     func withoutJournal(isGone: Bool) async throws {
         try await withTemporaryPath { path in
             try await withRelay(.folder(path)) { server in
-                let alice = try await RelayClient.connect(to: server.address, as: "alice")
+                let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
                 _ = try await alice.send(.text("x"), to: "lesson", retainedAs: "a").stored
                 await alice.close()
             }
@@ -253,18 +253,18 @@ import Testing
     func readingOn() async throws {
         try await withTemporaryPath { path in
             try await withRelay(.folder(path)) { server in
-                let alice = try await RelayClient.connect(to: server.address, as: "alice")
+                let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
                 for key in ["a", "b"] { _ = try await alice.send(.text(key), to: "lesson", retainedAs: key).stored }
                 await alice.close()
             }
             let faults = FolderFaults()
             try await withRelay(.folder(path), permit: faults.permit) { server in
-                let bob = try await RelayClient.connect(to: server.address, as: "bob")
+                let bob = try await WhiteboardClient.connect(to: server.address, as: "bob")
                 for operation in [StorageError.Operation.write, .sync, .create] { faults.fail(operation, times: .max) }
                 #expect(await refusal { try await bob.metadata(of: .message("lesson")).set(["title": "lost"]) }?.code == .storageFailed)
                 try await bob.subscribe("lesson", features: [.messages], since: .beginning)
                 var keys: [String] = []
-                for await event in bob.events {
+                for await event in bob.told {
                     if case .board(let batch) = event { keys += batch.messages.compactMap(\.key) }
                     if case .caughtUp = event { break }
                 }
@@ -278,11 +278,11 @@ import Testing
     @Test("[BL7] boards may grow by half of what is free at the start, whatever they have; never above what is configured")
     func room() {
         let most = 4_000
-        #expect(RelayServer.boardBytesTotalMax(configured: most, stored: 0, free: 3_000) == 1_500)
-        #expect(RelayServer.boardBytesTotalMax(configured: most, stored: 1_500, free: 1_500) == 2_250, "what they have stays theirs")
-        #expect(RelayServer.boardBytesTotalMax(configured: most, stored: 1_500, free: 0) == 1_500)
-        #expect(RelayServer.boardBytesTotalMax(configured: most, stored: 0, free: 1_000_000) == most)
-        #expect(RelayServer.boardBytesTotalMax(configured: 0, stored: 0, free: 1_000_000) == 0)
+        #expect(WhiteboardRelay.boardBytesTotalMax(configured: most, stored: 0, free: 3_000) == 1_500)
+        #expect(WhiteboardRelay.boardBytesTotalMax(configured: most, stored: 1_500, free: 1_500) == 2_250, "what they have stays theirs")
+        #expect(WhiteboardRelay.boardBytesTotalMax(configured: most, stored: 1_500, free: 0) == 1_500)
+        #expect(WhiteboardRelay.boardBytesTotalMax(configured: most, stored: 0, free: 1_000_000) == most)
+        #expect(WhiteboardRelay.boardBytesTotalMax(configured: 0, stored: 0, free: 1_000_000) == 0)
     }
 
     @Test("a disk that fails at the start is why there is no relay, and leaves the folder free")
@@ -292,7 +292,7 @@ import Testing
                 let faults = FolderFaults()
                 faults.fail(operation, times: .max)
                 let error = await #expect(throws: RelayServerError.self) {
-                    try await RelayServer.start(.init(port: 0, storage: .folder(path)), permit: faults.permit)
+                    try await WhiteboardRelay.start(.init(port: 0, storage: .folder(path)), permit: faults.permit)
                 }
                 #expect(error?.text.contains("made to fail") == true, "\(operation)")
             }
@@ -326,9 +326,9 @@ import Testing
     func inUse() async throws {
         try await withTemporaryPath { path in
             let taken = try await withRelay(.folder(path)) { server in
-                let alice = try await RelayClient.connect(to: server.address, as: "alice")
+                let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
                 let error = await #expect(throws: RelayServerError.self) {
-                    try await RelayServer.start(.init(port: 0, storage: .folder(path)))
+                    try await WhiteboardRelay.start(.init(port: 0, storage: .folder(path)))
                 }
                 #expect(
                     error?.text.contains("in use by pid \(getpid())") == true && error?.text.contains(path) == true, "\(error?.text ?? "")")
@@ -336,7 +336,7 @@ import Testing
                 await alice.close()
                 try await withTemporaryPath { other in
                     let port = server.address.port
-                    await #expect(throws: RelayServerError.self) { try await RelayServer.start(.init(port: port, storage: .folder(other))) }
+                    await #expect(throws: RelayServerError.self) { try await WhiteboardRelay.start(.init(port: port, storage: .folder(other))) }
                     try await withRelay(.folder(other)) { #expect(await $0.census().metadataSets == 0) }
                 }
                 return server
@@ -350,25 +350,25 @@ import Testing
     func removedFolder() async throws {
         try await withTemporaryPath { path in
             try await withRelay(.folder(path)) { server in
-                let alice = try await RelayClient.connect(to: server.address, as: "alice")
-                let bob = try await RelayClient.connect(to: server.address, as: "bob")
+                let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
+                let bob = try await WhiteboardClient.connect(to: server.address, as: "bob")
                 let lesson = try alice.metadata(of: .message("lesson")), locks = try alice.locks(of: .message("lesson"))
                 try await lesson.set(["title": "Herbst"])
-                try await locks.set("pen")
+                try await locks.lock("pen").make()
                 try await bob.subscribe("lesson", features: [.metadata, .messages])
                 try FileManager.default.removeItem(atPath: path)
                 for _ in 0..<2 {
                     let error = await refusal { try await lesson.set(["title": "lost"]) }
                     #expect(error?.code == .storageFailed && error?.code.name == "storageFailed")
                 }
-                #expect(await refusal { try await locks.acquire("pen") }?.code == .storageFailed)
+                #expect(await refusal { try await locks.lock("pen").acquire() }?.code == .storageFailed)
                 #expect(await refusal { try await lesson.removeAll() }?.code == .storageFailed)
                 let contents = try await lesson.get()
-                #expect(contents.items.map(\.value) == ["Herbst"] && contents.majorRevision == 1)
+                #expect(contents.inOrder.map(\.value) == ["Herbst"] && contents.majorRevision == 1)
                 #expect(try await locks.all().map(\.owner) == [nil])
                 try alice.send(.text("still here"), to: "lesson")
                 var told: [String] = []
-                for await event in bob.events {
+                for await event in bob.told {
                     if case .metadata(let change) = event { told.append(change.items["title"]?.value ?? "") }
                     if case .message = event { break }
                 }
@@ -416,14 +416,14 @@ import Testing
     @Test("the data folder is the first of $STATE_DIRECTORY, else boardrelay/data among the user's application data")
     func defaultFolder() {
         func folder(_ state: String?, _ data: String = "/home/alice/.local/share") -> String {
-            RelayServer.Storage.defaultFolder(stateDirectory: state, applicationData: data)
+            WhiteboardRelay.Storage.defaultFolder(stateDirectory: state, applicationData: data)
         }
         #expect(folder("/var/lib/boardrelay") == "/var/lib/boardrelay")
         #expect(folder("/var/lib/boardrelay:/var/lib/other") == "/var/lib/boardrelay")
         for unset in [nil, "", ":"] { #expect(folder(unset) == "/home/alice/.local/share/boardrelay/data") }
         #expect(folder(nil, "/home/alice/.local/share/") == "/home/alice/.local/share/boardrelay/data")
         #expect(
-            ProcessInfo.processInfo.environment["STATE_DIRECTORY"] != nil || RelayServer.Storage.defaultFolder.hasSuffix("/boardrelay/data")
+            ProcessInfo.processInfo.environment["STATE_DIRECTORY"] != nil || WhiteboardRelay.Storage.defaultFolder.hasSuffix("/boardrelay/data")
         )
     }
 

@@ -15,19 +15,19 @@ import Testing
     func metadata(place: Place, owner: MetadataReference) async throws {
         try await place.withStorage { storage in
             try await withRelay(storage) { server in
-                let alice = try await RelayClient.connect(to: server.address, as: "alice")
-                let bob = try await RelayClient.connect(to: server.address, as: "bob")
+                let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
+                let bob = try await WhiteboardClient.connect(to: server.address, as: "bob")
                 let mine = try alice.metadata(of: owner), his = try bob.metadata(of: owner)
                 #expect(try await mine.get().isEmpty(at: 0))
                 #expect(try await mine.set(["title": "Herbst", "note": ""], revisions: ["title": 0], majorRevision: 0) == 1)
                 #expect(try await his.update(["title": "é 🦆"], revisions: ["title": 1], recordsUser: true, recordsTime: true) == 2)
                 #expect(try await his.set(["third": "3"], majorRevision: 2) == 3)
                 let contents = try await mine.get()
-                #expect(contents.majorRevision == 3 && contents.items.map(\.key) == ["note", "third", "title"])
-                #expect(contents.items.map(\.revision) == [1, 3, 2] && contents.items.map(\.value) == ["", "3", "é 🦆"])
+                #expect(contents.majorRevision == 3 && contents.inOrder.map(\.key) == ["note", "third", "title"])
+                #expect(contents.inOrder.map(\.revision) == [1, 3, 2] && contents.inOrder.map(\.value) == ["", "3", "é 🦆"])
                 #expect(
-                    contents.items.map(\.author) == [nil, nil, "bob"]
-                        && contents.items.map { $0.wallMilliseconds != nil } == [false, false, true])
+                    contents.inOrder.map(\.author) == [nil, nil, "bob"]
+                        && contents.inOrder.map { $0.wallMilliseconds != nil } == [false, false, true])
 
                 let stale = await refusal { try await mine.set(["title": "x", "note": "x"], revisions: ["title": 1]) }
                 #expect(stale?.code == .revisionMismatch && stale?.limit == 1 && stale?.actual == 2)
@@ -57,13 +57,13 @@ import Testing
     func sizes(place: Place, owner: MetadataReference) async throws {
         try await place.withStorage { storage in
             try await withRelay(storage) { server in
-                let alice = try await RelayClient.connect(to: server.address, as: "alice")
+                let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
                 let metadata = try alice.metadata(of: owner)
                 // 2 keys of 1 byte; two-byte characters count as two.
                 try await metadata.set(["a": String(repeating: "é", count: 16_384)])
                 try await metadata.set(["b": String(repeating: "x", count: 65_536 - 2 - 32_768)])
                 let full = try await metadata.get()
-                #expect(full.items.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count } == 65_536)
+                #expect(full.inOrder.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count } == 65_536)
                 for refused in [["b": String(repeating: "x", count: 65_536 - 2 - 32_768 + 1)], ["c": ""]] {
                     let error = await refusal { try await metadata.set(refused) }
                     #expect(error?.code == .tooLarge && error?.limit == 65_536 && error?.actual == 65_537)
@@ -85,15 +85,15 @@ import Testing
     func events(place: Place) async throws {
         try await place.withStorage { storage in
             try await withRelay(storage) { server in
-                let alice = try await RelayClient.connect(to: server.address, as: "alice")
-                let bob = try await RelayClient.connect(to: server.address, as: "bob")
+                let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
+                let bob = try await WhiteboardClient.connect(to: server.address, as: "bob")
                 let lesson = try bob.metadata(of: .message("lesson")), points = try bob.metadata(of: .stream("points"))
                 let profile = try bob.metadata(of: .user("bob"))
                 try await lesson.set(["a": "1", "b": "1"])
                 for client in [alice, bob] {
                     try await client.subscribe("lesson", features: [.metadata])
                     _ = try await client.join("points", features: [.metadata])
-                    try await client.metadata(of: .user("bob")).subscribe()
+                    try await client.metadata(of: .user("bob")).follow()
                 }
                 try await lesson.set(["b": "2", "c": "2"], recordsUser: true)
                 try await points.set(["pen": "red"])
@@ -114,7 +114,7 @@ import Testing
                     #expect(told[6].removed == ["a"] && told[6].written.isEmpty && told[6].items.mapValues(\.revision) == ["b": 2, "c": 2])
                     #expect(told[7].removed == ["name"] && told[7].items.isEmpty && told[7].majorRevision == 2)
                 }
-                try await alice.metadata(of: .user("bob")).unsubscribe()
+                try await alice.metadata(of: .user("bob")).unfollow()
                 try await profile.set(["name": "Robert"])
                 try await lesson.set(["last": ""])
                 #expect(await changes(1, of: alice).map(\.majorRevision) == [4], "nothing of the user's in between")
@@ -130,42 +130,43 @@ import Testing
     func locks(place: Place) async throws {
         try await place.withStorage { storage in
             try await withRelay(storage) { server in
-                let alice = try await RelayClient.connect(to: server.address, as: "alice")
-                let bob = try await RelayClient.connect(to: server.address, as: "bob")
+                let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
+                let bob = try await WhiteboardClient.connect(to: server.address, as: "bob")
                 let alices = try alice.locks(of: .stream("lesson")), bobs = try bob.locks(of: .stream("lesson"))
                 _ = try await bob.join("lesson", features: [.locks])
-                #expect(await refusal { try await alices.acquire("pen") }?.code == .lockNotFound)
-                try await alices.set("pen", ttl: .seconds(1))
-                try await alices.set("pen", ttl: .seconds(2))
-                try await alices.set("chalk")
-                var fencing = [try await alices.acquire("pen"), try await alices.acquire("chalk"), try await alices.acquire("pen")]
-                #expect(await refusal { try await bobs.acquire("pen") }?.code == .lockHeld)
-                #expect(await refusal { try await bobs.acquire("pen", wait: .milliseconds(20)) }?.code == .lockHeld)
-                #expect(await refusal { try await bobs.release("pen") }?.code == .lockNotHeld)
-                #expect(await refusal { try await bobs.revoke("pen", from: "bob") }?.code == .lockNotHeld)
+                #expect(await refusal { try await alices.lock("pen").acquire() }?.code == .lockNotFound)
+                try await alices.lock("pen").make(ttl: .seconds(1))
+                try await alices.lock("pen").make(ttl: .seconds(2))
+                try await alices.lock("chalk").make()
+                var fencing: [UInt64] = []
+                for name in ["pen", "chalk", "pen"] { fencing.append(try await alices.lock(name).acquire().fencing) }
+                #expect(await refusal { try await bobs.lock("pen").acquire() }?.code == .lockHeld)
+                #expect(await refusal { try await bobs.lock("pen").acquire(wait: .milliseconds(20)) }?.code == .lockHeld)
+                #expect(await refusal { try await bobs.lock("pen").release() }?.code == .lockNotHeld)
+                #expect(await refusal { try await bobs.lock("pen").revoke(from: "bob") }?.code == .lockNotHeld)
 
                 let board = try bob.metadata(of: .stream("lesson"))
                 #expect(await refusal { try await board.set(["k": "v"], lock: "pen") }?.code == .lockNotHeld)
                 #expect(try await alice.metadata(of: .stream("lesson")).set(["k": "v"], lock: "pen") == 1)
 
                 // Bob stands in line when, once it was free, it is his.
-                async let waited = bobs.acquire("pen", wait: .seconds(60))
+                async let waited = bobs.lock("pen").acquire(wait: .seconds(60)).fencing
                 while try await bobs.all().first(where: { $0.lock.text == "pen" })?.owner?.text != "bob" {
-                    try await alices.release("pen")
-                    if let mine = try? await alices.acquire("pen") { fencing.append(mine) }
+                    try await alices.lock("pen").release()
+                    if let mine = try? await alices.lock("pen").acquire() { fencing.append(mine.fencing) }
                 }
                 fencing.append(try await waited)
-                try await alices.revoke("pen", from: "bob")
-                fencing.append(try await alices.acquire("pen"))
+                try await alices.lock("pen").revoke(from: "bob")
+                fencing.append(try await alices.lock("pen").acquire().fencing)
                 #expect(fencing == Set(fencing).sorted())
                 let all = try await bobs.all()
                 #expect(all.map(\.owner?.text) == ["alice", "alice"] && all.map(\.ttlMs) == [10_000, 2_000])
-                try await bobs.remove("pen")
-                #expect(await refusal { try await alices.release("pen") }?.code == .lockNotFound)
+                try await bobs.lock("pen").remove()
+                #expect(await refusal { try await alices.lock("pen").release() }?.code == .lockNotFound)
                 #expect(try await alices.all().map(\.lock.text) == ["chalk"])
                 var kinds: [LocksChange.Kind] = []
                 var former: [String?] = []
-                for await event in bob.events {
+                for await event in bob.told {
                     guard case .locks(let change) = event else { continue }
                     if kinds.last != change.kind || change.kind != .acquired { kinds.append(change.kind) }
                     if change.kind == .revoked || change.kind == .released { former.append(change.formerOwner) }
@@ -184,18 +185,18 @@ import Testing
     func expiry(place: Place) async throws {
         try await place.withStorage { storage in
             try await withRelay(storage) { server in
-                let alice = try await RelayClient.connect(to: server.address, as: "alice")
-                let bob = try await RelayClient.connect(to: server.address, as: "bob")
+                let alice = try await WhiteboardClient.connect(to: server.address, as: "alice")
+                let bob = try await WhiteboardClient.connect(to: server.address, as: "bob")
                 let alices = try alice.locks(of: .message("lesson")), bobs = try bob.locks(of: .message("lesson"))
                 try await bob.subscribe("lesson", features: [.locks])
-                try await alices.set("pen", ttl: .seconds(1))
-                let first = try await alices.acquire("pen")
+                try await alices.lock("pen").make(ttl: .seconds(1))
+                let first = try await alices.lock("pen").acquire().fencing
                 let leaving = ContinuousClock.now
                 await alice.close()
-                #expect(try await bobs.acquire("pen", wait: .seconds(60)) > first)
+                #expect(try await bobs.lock("pen").acquire(wait: .seconds(60)).fencing > first)
                 #expect(ContinuousClock.now - leaving >= .milliseconds(990), "not before the ttl is over")
                 var told: [LocksChange] = []
-                for await event in bob.events {
+                for await event in bob.told {
                     if case .locks(let change) = event { told.append(change) }
                     if told.last?.locks.first?.owner?.text == "bob" { break }
                 }
@@ -207,9 +208,9 @@ import Testing
 }
 
 /// The next changes of metadata that a client is told.
-private func changes(_ count: Int, of client: RelayClient) async -> [MetadataChange] {
+private func changes(_ count: Int, of client: WhiteboardClient) async -> [MetadataChange] {
     var changes: [MetadataChange] = []
-    for await event in client.events {
+    for await event in client.told {
         if case .metadata(let change) = event { changes.append(change) }
         if changes.count == count { break }
     }

@@ -27,7 +27,7 @@ enum Place: CaseIterable, Sendable, CustomTestStringConvertible {
 
     var testDescription: String { self == .memory ? "memory" : "disk" }
 
-    func withStorage<Result>(_ body: (RelayServer.Storage) async throws -> Result) async throws -> Result {
+    func withStorage<Result>(_ body: (WhiteboardRelay.Storage) async throws -> Result) async throws -> Result {
         switch self {
         case .memory: try await body(.inMemory)
         case .disk: try await withTemporaryPath { try await body(.folder($0)) }
@@ -53,10 +53,10 @@ extension Configuration {
 
 /// Starts a relay, gives it to the body, and stops it whatever comes.
 func withRelay<Result>(
-    _ storage: RelayServer.Storage, _ change: (inout Configuration) -> Void = { _ in }, permit: @escaping FolderStorage.Permit = { _ in },
-    _ body: (RelayServer) async throws -> Result
+    _ storage: WhiteboardRelay.Storage, _ change: (inout Configuration) -> Void = { _ in }, permit: @escaping FolderStorage.Permit = { _ in },
+    _ body: (WhiteboardRelay) async throws -> Result
 ) async throws -> Result {
-    let server = try await RelayServer.start(.init(port: 0, storage: storage, hub: .unhurried(change)), permit: permit)
+    let server = try await WhiteboardRelay.start(.init(port: 0, storage: storage, hub: .unhurried(change)), permit: permit)
     do {
         let result = try await body(server)
         await server.stop()
@@ -67,7 +67,7 @@ func withRelay<Result>(
     }
 }
 
-extension Metadata.Contents {
+extension MetadataContents {
     func isEmpty(at revision: UInt64) -> Bool { items.isEmpty && majorRevision == revision }
 }
 

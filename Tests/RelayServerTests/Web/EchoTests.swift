@@ -10,7 +10,7 @@ struct EchoTests {
     @Test("an echo for somebody else's client")
     func echo() async throws {
         let path = try #require(ProcessInfo.processInfo.environment["BOARDRELAY_ECHO"])
-        let server = try await RelayServer.start(.init(port: 0), permit: { _ in }, echoBytesMax: 16 * 1024 * 1024)
+        let server = try await WhiteboardRelay.start(.init(port: 0), permit: { _ in }, echoBytesMax: 16 * 1024 * 1024)
         try "\(server.address.port)\n".write(toFile: path, atomically: true, encoding: .utf8)
         // Until who has started it takes the file away.
         while FileManager.default.fileExists(atPath: path) { try await Task.sleep(for: .milliseconds(100)) }

@@ -59,17 +59,17 @@ import Testing
             ([], [], [], "0123456789 abcdef", "visible characters"),
         ] as [([String], [String], [String], String?, String)])
     func wrongOptions(names: [String], origins: [String], proxies: [String], token: String?, named: String) async {
-        var options = RelayServer.Options(port: 0)
+        var options = WhiteboardRelay.Options(port: 0)
         options.web.hostNames = names
         options.web.origins = origins
         options.web.trustedProxies = proxies
         options.web.operatorToken = token
-        let error = await #expect(throws: RelayServerError.self) { try await RelayServer.start(options) }
+        let error = await #expect(throws: RelayServerError.self) { try await WhiteboardRelay.start(options) }
         #expect(error?.text.contains(named) == true, "\(error?.text ?? "")")
     }
 
     /// What comes for a request, up to the end of the connection.
-    private func answer(_ request: String, from server: RelayServer) throws -> String {
+    private func answer(_ request: String, from server: WhiteboardRelay) throws -> String {
         let link = try RawLink(server.address)
         try link.send(raw: Array("\(request)\r\nHost: 127.0.0.1:\(server.address.port)\r\nConnection: close\r\n\r\n".utf8))
         return String(decoding: try link.bytesUntilEnd(), as: UTF8.self)
@@ -77,9 +77,9 @@ import Testing
 
     @Test("[SE5, HT9] a relay that is full of sessions, and of connections that say nothing, answers /healthz by HTTP")
     func healthOfAFullRelay() async throws {
-        var options = RelayServer.Options(port: 0)
+        var options = WhiteboardRelay.Options(port: 0)
         options.hub.connectionsMax = 32
-        let server = try await RelayServer.start(options)
+        let server = try await WhiteboardRelay.start(options)
         let inside = try (0..<30).map { _ in try RawLink(server.address) }
         for (number, link) in inside.enumerated() { try link.login("user-\(number)") }
         let silent = try (0..<40).map { _ in try RawLink(server.address) }
@@ -90,7 +90,7 @@ import Testing
 
     @Test("[HT9] what an alarm waits for is counted from 0: refusals, closes and refused requests by every reason there is")
     func counters() async throws {
-        let server = try await RelayServer.start(.init(port: 0))
+        let server = try await WhiteboardRelay.start(.init(port: 0))
         let lines = Set(try answer("GET /metrics HTTP/1.1", from: server).split(whereSeparator: \.isNewline).map { String($0) })
         #expect(ErrorCode.all.contains { $0.code == .slowConsumer })
         for code in ErrorCode.all {
@@ -104,10 +104,10 @@ import Testing
     @Test("[HT9] who asks for the numbers with a wrong token is named in the log; without one it is no attempt")
     func wrongToken() async throws {
         let warnings = Mutex<[String]>([])
-        var options = RelayServer.Options(port: 0)
+        var options = WhiteboardRelay.Options(port: 0)
         options.log = { line in if line.level == .warning { warnings.withLock { $0.append(line.text) } } }
         options.web.operatorToken = "0123456789abcdef"
-        let server = try await RelayServer.start(options)
+        let server = try await WhiteboardRelay.start(options)
         #expect(try answer("GET /metrics HTTP/1.1\r\nX-Forwarded-For: 10.0.0.9", from: server).hasPrefix("HTTP/1.1 401 "))
         for _ in 1...2 {
             #expect(try answer("GET /metrics HTTP/1.1\r\nAuthorization: Bearer SECRETISH", from: server).hasPrefix("HTTP/1.1 401 "))
@@ -120,7 +120,7 @@ import Testing
     @Test("[HT8] a page that is refused for its origin is named in the log with what lets it, once")
     func refusedOrigin() async throws {
         let warnings = Mutex<[String]>([])
-        let server = try await RelayServer.start(
+        let server = try await WhiteboardRelay.start(
             .init(port: 0, log: { line in if line.level == .warning { warnings.withLock { $0.append(line.text) } } }))
         for origin in ["http://app.example", "http://app.example", "null"] {
             let upgrade =

@@ -3,10 +3,10 @@ import RelayClient
 import RelayRTM
 import RelayServer
 
-let relay = try await RelayServer.start(.init(port: 0, storage: .inMemory, access: .open))
+let relay = try await WhiteboardRelay.start(.init(port: 0, storage: .inMemory, access: .open))
 var options = ClientOptions()
 options.secret = .inMemory
-let anna = try await RelayClient.connect(to: relay.address, as: "anna", options: options)
+let anna = try await WhiteboardClient.connect(to: relay.address, as: "anna", options: options)
 try await anna.subscribe("lesson")
 
 let config = RTMClientConfig(host: relay.address.host, port: relay.address.port, userId: "ben")

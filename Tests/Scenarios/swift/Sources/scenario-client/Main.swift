@@ -20,7 +20,7 @@ struct Main {
         options.secret = .digits(secret)
         options.credential = start.key.map { .key($0) }
         options.presenceTimeout = start.presenceTimeoutMs.map { .milliseconds($0) }
-        let scenario = ScenarioClient(try await RelayClient.connect(to: address, as: user, options: options))
+        let scenario = ScenarioClient(try await WhiteboardClient.connect(to: address, as: user, options: options))
         scenario.listen()
         while let text = await commands.next() {
             scenario.carryOut(try JSONDecoder().decode(Command.self, from: Data(text.utf8)))

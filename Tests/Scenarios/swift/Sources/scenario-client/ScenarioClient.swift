@@ -4,12 +4,12 @@ import RelayClient
 /// Carries out commands, and says what comes of them.
 @MainActor
 final class ScenarioClient {
-    private let client: RelayClient
+    private let client: WhiteboardClient
     private var listening: Task<Void, Never>?
     private var boards: [String: BoardRecords] = [:]
     private var streams: [String: Task<StreamChannel, any Error>] = [:]
 
-    init(_ client: RelayClient) { self.client = client }
+    init(_ client: WhiteboardClient) { self.client = client }
 
     // MARK: - Events
 

@@ -20,7 +20,7 @@ public enum ClientSecret: Sendable, Equatable {
     private static let digitCount = 32
 
     /// - Throws: `badRequest` for digits that are not hexadecimal; `secretNotKept`, when the file cannot be read or made.
-    package func digits(for user: Name, at address: RelayAddress) throws(RelayError) -> String {
+    package func digits(for user: Name, at address: RelayAddress, relayID: String? = nil) throws(RelayError) -> String {
         switch self {
         case .digits(let digits):
             guard KeptDigits.areHexadecimal(digits.utf8, count: Self.digitCount) else {
@@ -32,20 +32,22 @@ public enum ClientSecret: Sendable, Equatable {
         case .inMemory: return KeptDigits.draw(Self.digitCount)
         case .kept(let folder):
             guard address.isLasting else { return KeptDigits.draw(Self.digitCount) }
-            return try Self.file(of: user, at: address, in: folder).readOrDraw()
+            return try Self.file(of: user, at: address, relayID, in: folder).readOrDraw {
+                relayID == nil ? nil : try? Self.file(of: user, at: address, nil, in: folder).readOrDraw()
+            }
         }
     }
 
-    /// Keeps what the relay has told a device that came with a code, in place of what may have been there. [AC17]
+    /// Keeps what a relay has told, in place of what may have been there. [AC17]
     ///
     /// - Throws: `secretNotKept`.
-    func keep(_ digits: String, for user: Name, at address: RelayAddress) throws(RelayError) {
+    func keep(_ digits: String, for user: Name, at address: RelayAddress, relayID: String?) throws(RelayError) {
         guard case .kept(let folder) = self, address.isLasting else { return }
-        try Self.file(of: user, at: address, in: folder).replace(with: digits)
+        try Self.file(of: user, at: address, relayID, in: folder).replace(with: digits)
     }
 
-    private static func file(of user: Name, at address: RelayAddress, in folder: URL?) -> KeptDigits {
-        KeptDigits(path: path(of: user, at: address, in: folder ?? usualFolder), count: digitCount, what: "a client secret")
+    private static func file(of user: Name, at address: RelayAddress, _ relayID: String?, in folder: URL?) -> KeptDigits {
+        KeptDigits(path: path(of: user, at: address, relayID, in: folder ?? usualFolder), count: digitCount, what: "a client secret")
     }
 
     /// Where the device is kept beside it.
@@ -62,9 +64,11 @@ public enum ClientSecret: Sendable, Equatable {
         return (folders.first ?? FileManager.default.temporaryDirectory).appendingPathComponent("boardrelay/clients", isDirectory: true)
     }
 
-    /// `folder/host/port/user`, each one name of at most 255 bytes that no file system folds into another.
-    static func path(of user: Name, at address: RelayAddress, in folder: URL) -> String {
-        [folder.path, fileName(address.host.lowercased()), "\(address.port)", fileName(user.text)].joined(separator: "/")
+    /// `folder/relay/id/user`, or `folder/host/port/user` of a relay whose id is not known; each one name of at most 255 bytes that no
+    /// file system folds into another.
+    static func path(of user: Name, at address: RelayAddress, _ relayID: String?, in folder: URL) -> String {
+        let place = relayID.map { ["relay", fileName($0)] } ?? [fileName(address.host.lowercased()), "\(address.port)"]
+        return ([folder.path] + place + [fileName(user.text)]).joined(separator: "/")
     }
 
     /// Lower-case letters, digits and `-` stay; every other byte becomes `%` and two digits.

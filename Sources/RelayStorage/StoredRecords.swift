@@ -1,5 +1,5 @@
 /// Asks for the records of some users on a board.
-package struct BoardRecordsRead: Equatable, Sendable {
+package struct StoredRecordsRead: Equatable, Sendable {
     /// Given back with the answer.
     package var token: UInt64
     package var board: UInt64
@@ -16,7 +16,7 @@ package struct BoardRecordsRead: Equatable, Sendable {
     }
 }
 
-package struct BoardRecords: Equatable, Sendable {
+package struct StoredRecords: Equatable, Sendable {
     package enum Outcome: Equatable, Sendable {
         /// Their records, with those that undoing a `clear` would bring back. `users` are those whose bytes may still stand in the
         /// file, also as superseded ones.

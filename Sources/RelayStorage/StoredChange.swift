@@ -1,5 +1,5 @@
 /// One change of a board: what the journal makes durable, and what stands in the board's file.
-package struct BoardChange: Equatable, Sendable {
+package struct StoredChange: Equatable, Sendable {
     package enum Kind: Equatable, Sendable {
         /// The board comes to be. Always its first change; it has no offset.
         case create(name: [UInt8])

@@ -5,7 +5,9 @@ import RelayPrimitives
 final class ClientLink: @unchecked Sendable {
     // Safe: everything mutable is touched on `queue` only, but for `core`, which is set once before anything runs.
     private let queue = DispatchQueue(label: "boardrelay.client")
-    private let address: RelayAddress
+    private let addresses: [RelayAddress]
+    /// The one that is tried first: a relay was there last.
+    private var first = 0
     private let timeoutMilliseconds: Int
     private weak var core: ClientCore?
     private var timer: DeadlineTimer?
@@ -15,10 +17,12 @@ final class ClientLink: @unchecked Sendable {
     /// Of the attempt that connects now: whether it is to end.
     private var connectingIsCancelled: Mutex<Bool>?
     private var isBlocked = false
+    /// Readers have no room for more.
+    private var isHeldBack = false
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
 
-    init(address: RelayAddress, timeout: Duration) {
-        self.address = address
+    init(addresses: [RelayAddress], timeout: Duration) {
+        self.addresses = addresses
         timeoutMilliseconds = Int(min(max(timeout / .milliseconds(1), 0), 86_400_000))
     }
 
@@ -58,22 +62,34 @@ final class ClientLink: @unchecked Sendable {
     private func open(_ attempt: UInt64) {
         close()
         self.attempt = attempt
-        let address = address
-        let timeout = timeoutMilliseconds
+        let (addresses, timeout) = (addresses, timeoutMilliseconds)
+        let places = addresses.indices.map { (first + $0) % addresses.count }
         let isCancelled = Mutex(false)
         connectingIsCancelled = isCancelled
         DispatchQueue.global().async { @Sendable [weak self] in
-            let result: Result<Int32, SocketAddress.Failure>
-            do throws(SocketAddress.Failure) {
-                result = .success(try Connector.connect(to: address, timeoutMilliseconds: timeout) { isCancelled.withLock { $0 } })
-            } catch {
-                result = .failure(error)
+            var result: Result<Int32, SocketAddress.Failure> = .failure(.init("an invitation without an address"))
+            var found = 0
+            for place in places {
+                found = place
+                do throws(SocketAddress.Failure) {
+                    let descriptor = try Connector.connect(to: addresses[place], timeoutMilliseconds: timeout / places.count) {
+                        isCancelled.withLock { $0 }
+                    }
+                    result = .success(descriptor)
+                    break
+                } catch {
+                    result = .failure(error)
+                }
             }
             guard let self else {
                 if case .success(let descriptor) = result { discardDescriptor(descriptor) }
                 return
             }
-            self.queue.async { @Sendable in self.connected(result, attempt) }
+            let (outcome, place) = (result, found)
+            self.queue.async { @Sendable in
+                self.first = place
+                self.connected(outcome, attempt)
+            }
         }
     }
 
@@ -113,14 +129,30 @@ final class ClientLink: @unchecked Sendable {
     }
 
     private func read(_ attempt: UInt64) {
-        while attempt == self.attempt, let socket {
+        while attempt == self.attempt, !isHeldBack, let socket {
             switch socket.read(into: buffer) {
-            case .bytes(let count): core?.received(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]), attempt)
+            case .bytes(let count):
+                let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
+                isHeldBack = !(core?.received(bytes, attempt) ?? true)
             case .wouldBlock: return
             case .end: return ended(attempt, "the relay closed the connection")
             case .failed(let code): return ended(attempt, SystemError.text(code))
             }
         }
+    }
+
+    /// From any thread: readers have room again.
+    func goOn() {
+        queue.async { @Sendable [self] in
+            guard isHeldBack else { return }
+            isHeldBack = false
+            read(attempt)
+        }
+    }
+
+    /// The relay there is another one, or has not let in: the next attempt begins elsewhere.
+    func tryElsewhere() {
+        queue.async { @Sendable [self] in first = (first + 1) % addresses.count }
     }
 
     private func flush() {
@@ -157,5 +189,6 @@ final class ClientLink: @unchecked Sendable {
         socket?.close()
         socket = nil
         isBlocked = false
+        isHeldBack = false
     }
 }

@@ -1,25 +1,12 @@
 /// The metadata of a channel or user: small texts by key that outlive everybody's session.
 ///
-///     let board = try client.metadata(of: .message("lesson"))
-///     let (items, majorRevision) = …
-///     try await board.set(["title": "Herbst"], majorRevision: seen)     // refused if somebody else wrote meanwhile
+///     let seen = try await lesson.metadata.get()
+///     try await lesson.metadata.set(["title": "Herbst"], majorRevision: seen.majorRevision)     // refused if it has changed meanwhile
 ///
-/// Neither a subscription nor membership is needed. To be told of changes, subscribe the channel with the
-/// feature `metadata`, or a user's with `subscribe()`.
+/// The channel need not be open. To be told of changes, open it with the part `metadata`, or follow a user's.
 public struct Metadata: Sendable {
-    let core: ClientCore
+    let client: WhiteboardClient
     let owner: MetadataOwner
-
-    /// A set as it was at one moment.
-    public struct Contents: Sendable, Equatable {
-        /// In order of key.
-        public var items: [MetadataItem]
-        /// Counts the changes of the set; 0 of one that was never written.
-        public var majorRevision: UInt64
-
-        /// As a test or a preview makes one.
-        public init(items: [MetadataItem], majorRevision: UInt64) { (self.items, self.majorRevision) = (items, majorRevision) }
-    }
 
     // MARK: - Changes
 
@@ -38,9 +25,9 @@ public struct Metadata: Sendable {
     @discardableResult
     public func set(
         _ values: [String: String], revisions: [String: UInt64] = [:], majorRevision: UInt64? = nil, lock: String? = nil,
-        recordsUser: Bool = false, recordsTime: Bool = false
+        recordsUser: Bool = false, recordsTime: Bool = false, call: CallOptions = .init()
     ) async throws(RelayError) -> UInt64 {
-        try await write(values, false, revisions, majorRevision, lock, recordsUser, recordsTime)
+        try await write(values, false, revisions, majorRevision, lock, recordsUser, recordsTime, call)
     }
 
     /// As `set`, of items that exist.
@@ -49,9 +36,9 @@ public struct Metadata: Sendable {
     @discardableResult
     public func update(
         _ values: [String: String], revisions: [String: UInt64] = [:], majorRevision: UInt64? = nil, lock: String? = nil,
-        recordsUser: Bool = false, recordsTime: Bool = false
+        recordsUser: Bool = false, recordsTime: Bool = false, call: CallOptions = .init()
     ) async throws(RelayError) -> UInt64 {
-        try await write(values, true, revisions, majorRevision, lock, recordsUser, recordsTime)
+        try await write(values, true, revisions, majorRevision, lock, recordsUser, recordsTime, call)
     }
 
     /// Removes items, all of them or none.
@@ -59,24 +46,25 @@ public struct Metadata: Sendable {
     /// - Throws: `itemNotFound` if one is not there; otherwise as `set`.
     @discardableResult
     public func remove(
-        _ keys: [String], revisions: [String: UInt64] = [:], majorRevision: UInt64? = nil, lock: String? = nil
+        _ keys: [String], revisions: [String: UInt64] = [:], majorRevision: UInt64? = nil, lock: String? = nil,
+        call: CallOptions = .init()
     ) async throws(RelayError) -> UInt64 {
         var items: [RemoveMetadataRequest.Item] = []
         for key in keys { items.append(RemoveMetadataRequest.Item(key: try checkedName(key), revision: revisions[key])) }
-        return try await change(.removeMetadata(owner, items, majorRevision: majorRevision, lock: try name(lock)))
+        return try await change(.removeMetadata(owner, items, majorRevision: majorRevision, lock: try name(lock)), call)
     }
 
     /// Removes every item. The major revision goes on counting.
     ///
     /// - Throws: as `set`.
     @discardableResult
-    public func removeAll(majorRevision: UInt64? = nil, lock: String? = nil) async throws(RelayError) -> UInt64 {
-        try await change(.removeMetadata(owner, nil, majorRevision: majorRevision, lock: try name(lock)))
+    public func removeAll(majorRevision: UInt64? = nil, lock: String? = nil, call: CallOptions = .init()) async throws(RelayError) -> UInt64 {
+        try await change(.removeMetadata(owner, nil, majorRevision: majorRevision, lock: try name(lock)), call)
     }
 
     private func write(
         _ values: [String: String], _ mustExist: Bool, _ revisions: [String: UInt64], _ majorRevision: UInt64?, _ lock: String?,
-        _ recordsUser: Bool, _ recordsTime: Bool
+        _ recordsUser: Bool, _ recordsTime: Bool, _ call: CallOptions
     ) async throws(RelayError) -> UInt64 {
         var items: [MetadataWrite.Item] = []
         for key in values.keys.sorted() {
@@ -85,11 +73,11 @@ public struct Metadata: Sendable {
         let write = MetadataWrite(
             items: items, mustExist: mustExist, majorRevision: majorRevision, lock: try name(lock), recordsUser: recordsUser,
             recordsTime: recordsTime)
-        return try await change(.writeMetadata(owner, write))
+        return try await change(.writeMetadata(owner, write), call)
     }
 
-    private func change(_ request: ClientRequest) async throws(RelayError) -> UInt64 {
-        guard case .majorRevision(let revision) = try await core.ask(request) else { throw .wrongAnswer }
+    private func change(_ request: ClientRequest, _ call: CallOptions) async throws(RelayError) -> UInt64 {
+        guard case .majorRevision(let revision) = try await client.core.ask(request, call) else { throw .wrongAnswer }
         return revision
     }
 
@@ -103,23 +91,24 @@ public struct Metadata: Sendable {
     /// Everything, as it was at one moment, over as many pages as it takes.
     ///
     /// - Throws: `rateLimited`, or why the relay was not reached; `busy` if the set changed each time it was read.
-    public func get() async throws(RelayError) -> Contents {
+    public func get(call: CallOptions = .init()) async throws(RelayError) -> MetadataContents {
         for _ in 0..<8 {
-            if let contents = try await read() { return contents }
+            if let contents = try await read(call) { return contents }
         }
         throw RelayError(.busy, "the metadata of \(owner) changed each time it was read")
     }
 
     /// - Returns: `nil` when it changed between two pages.
-    private func read() async throws(RelayError) -> Contents? {
-        var contents: Contents?
+    private func read(_ call: CallOptions) async throws(RelayError) -> MetadataContents? {
+        var contents: MetadataContents?
         var after: Name?
         repeat {
-            guard case .metadata(let revision, let items, let next) = try await core.ask(.getMetadata(owner, after: after)) else {
+            guard case .metadata(let revision, let items, let next) = try await client.core.ask(.getMetadata(owner, after: after), call) else {
                 throw .wrongAnswer
             }
             if let seen = contents?.majorRevision, seen != revision { return nil }
-            contents = Contents(items: (contents?.items ?? []) + items, majorRevision: revision)
+            contents = contents ?? MetadataContents(majorRevision: revision)
+            for item in items { contents!.items[item.key] = item }
             after = next
         } while after != nil
         return contents
@@ -127,46 +116,36 @@ public struct Metadata: Sendable {
 
     // MARK: - Being told
 
-    /// Receives the changes of a user's metadata as `metadata` events, beginning with all of it. A channel's come with
-    /// the feature `metadata` of its subscription.
+    /// The whole set, whenever it changes: a channel's comes with the part `metadata` of `open`, a user's while it is followed.
+    public func contents() -> Latest<MetadataContents> {
+        switch owner {
+        case .channel(let place):
+            let name = place.channel.text
+            return Latest(client, standing: { $0.contentsStanding(name) }) { readable, _ in readable.contents(name) }
+        case .user(let user):
+            let user = user.text
+            return Latest(client, standing: { $0.contentsStanding(ofUser: user) }) { readable, _ in readable.contents(ofUser: user) }
+        }
+    }
+
+    /// Receives the changes of a user's metadata, beginning with all of it.
     ///
     /// - Throws: `badRequest` for a channel's; `limitReached` over 100 users.
-    public func subscribe() async throws(RelayError) { _ = try await core.ask(.subscribeUserMetadata(try user())) }
+    public func follow(call: CallOptions = .init()) async throws(RelayError) {
+        _ = try await client.core.ask(.subscribeUserMetadata(try user()), call)
+    }
 
-    /// Ends `subscribe()`.
+    /// Ends `follow()`.
     ///
     /// - Throws: `notSubscribed`; `badRequest` for a channel's.
-    public func unsubscribe() async throws(RelayError) { _ = try await core.ask(.unsubscribeUserMetadata(try user())) }
+    public func unfollow(call: CallOptions = .init()) async throws(RelayError) {
+        _ = try await client.core.ask(.unsubscribeUserMetadata(try user()), call)
+    }
 
     private func user() throws(RelayError) -> Name {
         guard case .user(let user) = owner else {
-            throw RelayError(.badRequest, "a channel's metadata comes with its subscription: subscribe it with the feature metadata")
+            throw RelayError(.badRequest, "a channel's metadata comes with its part metadata: open it with that")
         }
         return user
-    }
-}
-
-extension RelayClient {
-    /// The metadata of a channel or user.
-    ///
-    /// - Throws: `badName`.
-    public func metadata(of reference: MetadataReference) throws(RelayError) -> Metadata {
-        let owner: MetadataOwner
-        switch reference {
-        case .message(let name): owner = .channel(ChannelID(kind: .message, channel: try checkedName(name)))
-        case .stream(let name): owner = .channel(ChannelID(kind: .stream, channel: try checkedName(name)))
-        case .user(let user): owner = .user(try checkedName(user))
-        }
-        return Metadata(core: core, owner: owner)
-    }
-
-    /// The locks of a channel.
-    ///
-    /// - Throws: `badName`.
-    public func locks(of channel: ChannelReference) throws(RelayError) -> Locks {
-        switch channel {
-        case .message(let name): Locks(core: core, channel: ChannelID(kind: .message, channel: try checkedName(name)))
-        case .stream(let name): Locks(core: core, channel: ChannelID(kind: .stream, channel: try checkedName(name)))
-        }
     }
 }

@@ -3,7 +3,7 @@
 /// Everything here wants the role moderator (`notPermitted`). What is decided holds at once, and is logged by the relay with this
 /// client's user id. What is to hold over restarts is durable when it returns; on a relay that cannot store it is `storageFailed`.
 public struct Moderation: Sendable {
-    let core: ClientCore
+    let client: WhiteboardClient
 
     /// Makes a user a reader, an editor or a coeditor, until that is set anew.
     ///
@@ -13,40 +13,40 @@ public struct Moderation: Sendable {
     ///   - user: whether it is there or not.
     /// - Throws: `notPermitted` also for oneself and for a user who is a moderator by its credential; `badRequest` for the role
     ///   moderator, `limitReached`, `badName`, `storageFailed`, `outcomeUnknown`.
-    public func setRole(_ role: Role?, of user: String) async throws(RelayError) {
-        _ = try await core.ask(.setRole(try checkedName(user), role))
+    public func setRole(_ role: Role?, of user: String, call: CallOptions = .init()) async throws(RelayError) {
+        _ = try await client.core.ask(.setRole(try checkedName(user), role), call)
     }
 
     /// Lets everybody but moderators only look on, in the message and the stream channel of this name.
     ///
     /// - Throws: `notPermitted`, `limitReached`, `badName`, `storageFailed`, `outcomeUnknown`.
-    public func freeze(_ channel: String) async throws(RelayError) { try await set(.frozen, true, channel) }
+    public func freeze(_ channel: String, call: CallOptions = .init()) async throws(RelayError) { try await set(.frozen, true, channel, call) }
 
     /// Ends that.
     ///
     /// - Throws: `notPermitted`, `badName`, `storageFailed`, `outcomeUnknown`.
-    public func unfreeze(_ channel: String) async throws(RelayError) { try await set(.frozen, false, channel) }
+    public func unfreeze(_ channel: String, call: CallOptions = .init()) async throws(RelayError) { try await set(.frozen, false, channel, call) }
 
     /// Lets everybody who may publish also replace and remove others' records, in the message channel of this name.
     ///
     /// - Throws: `notPermitted`, `limitReached`, `badName`, `storageFailed`, `outcomeUnknown`.
-    public func openEditing(_ channel: String) async throws(RelayError) { try await set(.openEditing, true, channel) }
+    public func openEditing(_ channel: String, call: CallOptions = .init()) async throws(RelayError) { try await set(.openEditing, true, channel, call) }
 
     /// Ends that.
     ///
     /// - Throws: `notPermitted`, `badName`, `storageFailed`, `outcomeUnknown`.
-    public func closeEditing(_ channel: String) async throws(RelayError) { try await set(.openEditing, false, channel) }
+    public func closeEditing(_ channel: String, call: CallOptions = .init()) async throws(RelayError) { try await set(.openEditing, false, channel, call) }
 
-    private func set(_ mode: ChannelMode, _ isOn: Bool, _ channel: String) async throws(RelayError) {
-        _ = try await core.ask(.setMode(try checkedName(channel), mode, isOn))
+    private func set(_ mode: ChannelMode, _ isOn: Bool, _ channel: String, _ call: CallOptions) async throws(RelayError) {
+        _ = try await client.core.ask(.setMode(try checkedName(channel), mode, isOn), call)
     }
 
     /// Ends the sessions of a user. The user may log in again; the client does not by itself.
     ///
     /// - Parameter reason: told the user, at most 256 bytes.
     /// - Throws: `userOffline` without a session, `tooLarge`, `notPermitted`, `badName`, `outcomeUnknown`.
-    public func endSession(of user: String, reason: String? = nil) async throws(RelayError) {
-        _ = try await core.ask(.endSession(try checkedName(user), reason: try checked(reason)))
+    public func endSession(of user: String, reason: String? = nil, call: CallOptions = .init()) async throws(RelayError) {
+        _ = try await client.core.ask(.endSession(try checkedName(user), reason: try checked(reason)), call)
     }
 
     /// Ends the message and the stream channel of this name: everybody is out of them, and their history, board, metadata and locks go for
@@ -57,8 +57,8 @@ public struct Moderation: Sendable {
     /// - Parameter reason: told everybody in them, with `channelEnded`; at most 256 bytes.
     /// - Throws: `tooLarge`, `busy`, `limitReached`, `notPermitted`, `badName`, `outcomeUnknown`; `storageFailed` also when all is gone for
     ///   everybody, and not yet from the disk. [AC19]
-    public func endChannel(_ channel: String, reason: String? = nil) async throws(RelayError) {
-        _ = try await core.ask(.endChannel(try checkedName(channel), reason: try checked(reason)))
+    public func endChannel(_ channel: String, reason: String? = nil, call: CallOptions = .init()) async throws(RelayError) {
+        _ = try await client.core.ask(.endChannel(try checkedName(channel), reason: try checked(reason)), call)
     }
 
     private func checked(_ reason: String?) throws(RelayError) -> String? {
@@ -78,13 +78,13 @@ public struct Moderation: Sendable {
     /// - Parameter channel: where it leads.
     /// - Throws: `notSupported` by a relay without a join key; `notPermitted` also for a key that counts no more; `limitReached`,
     ///   `badName`.
-    public func offerJoinCode(to channel: String) async throws(RelayError) -> JoinCodeOffer {
-        guard case .joinCode(let offer) = try await core.ask(.offerJoinCode(try checkedName(channel))) else { throw .wrongAnswer }
+    public func offerJoinCode(to channel: String, call: CallOptions = .init()) async throws(RelayError) -> JoinCodeOffer {
+        guard case .joinCode(let offer) = try await client.core.ask(.offerJoinCode(try checkedName(channel)), call) else { throw .wrongAnswer }
         return offer
     }
 
     /// Ends that code.
-    public func withdrawJoinCode() async throws(RelayError) { _ = try await core.ask(.withdrawJoinCode) }
+    public func withdrawJoinCode(call: CallOptions = .init()) async throws(RelayError) { _ = try await client.core.ask(.withdrawJoinCode, call) }
 
     /// Keeps a user out, and the client that used the id last, and ends its sessions.
     ///
@@ -93,25 +93,25 @@ public struct Moderation: Sendable {
     /// - Parameter time: 1 s to 365 days; `nil`: until `unban`.
     /// - Throws: `notPermitted` also for oneself and for a user who is a moderator by its credential; `badRequest` for another time,
     ///   `limitReached`, `badName`, `storageFailed`, `outcomeUnknown`.
-    public func ban(_ user: String, for time: Duration? = nil) async throws(RelayError) {
+    public func ban(_ user: String, for time: Duration? = nil, call: CallOptions = .init()) async throws(RelayError) {
         // Far outside of what is allowed is as wrong as just outside, and fits into JSON.
         let milliseconds = time.map { Int(min(max($0 / .milliseconds(1), -1), 1e15)) }
-        _ = try await core.ask(.ban(try checkedName(user), forMilliseconds: milliseconds))
+        _ = try await client.core.ask(.ban(try checkedName(user), forMilliseconds: milliseconds), call)
     }
 
     /// Takes a ban back.
     ///
     /// - Throws: `notBanned`, `notPermitted`, `badName`, `storageFailed`, `outcomeUnknown`.
-    public func unban(_ user: String) async throws(RelayError) { _ = try await core.ask(.unban(try checkedName(user))) }
+    public func unban(_ user: String, call: CallOptions = .init()) async throws(RelayError) { _ = try await client.core.ask(.unban(try checkedName(user)), call) }
 
     /// Who is banned, in order of user ids.
     ///
     /// - Throws: `notPermitted`, `outcomeUnknown`, or why the relay was not reached.
-    public func bans() async throws(RelayError) -> [BanInfo] {
+    public func bans(call: CallOptions = .init()) async throws(RelayError) -> [BanInfo] {
         var found: [BanInfo] = []
         var next: Name?
         repeat {
-            guard case .bans(let bans, let following) = try await core.ask(.bans(after: next)) else { throw .wrongAnswer }
+            guard case .bans(let bans, let following) = try await client.core.ask(.bans(after: next), call) else { throw .wrongAnswer }
             found += bans
             // A relay that names a page again would be asked for ever.
             guard following.map({ new in next.map { $0 < new } ?? true }) ?? true else { throw .wrongAnswer }
@@ -127,8 +127,8 @@ public struct Moderation: Sendable {
     /// - Parameter withRecords: what the user drew goes from all boards, too, and readers see that.
     /// - Throws: `notPermitted`, `badName`, `outcomeUnknown`; `storageFailed` also when it is gone for everybody, and not yet from the
     ///   disk.
-    public func forget(user: String, withRecords: Bool = false) async throws(RelayError) {
-        _ = try await core.ask(.forget(try checkedName(user), withRecords: withRecords))
+    public func forget(user: String, withRecords: Bool = false, call: CallOptions = .init()) async throws(RelayError) {
+        _ = try await client.core.ask(.forget(try checkedName(user), withRecords: withRecords), call)
     }
 
     /// Removes all that a user drew on one board; readers see that, and no undone `clear` brings it back.
@@ -139,8 +139,8 @@ public struct Moderation: Sendable {
     /// - Throws: `boardNotFound`, `limitReached`, `notPermitted`, `badName`, `outcomeUnknown`; `storageFailed` also when some are gone for
     ///   everybody: ask again. [AC18]
     @discardableResult
-    public func removeRecords(of user: String, from channel: String) async throws(RelayError) -> Int {
-        guard case .records(let count) = try await core.ask(.removeRecords(of: try checkedName(user), from: try checkedName(channel)))
+    public func removeRecords(of user: String, from channel: String, call: CallOptions = .init()) async throws(RelayError) -> Int {
+        guard case .records(let count) = try await client.core.ask(.removeRecords(of: try checkedName(user), from: try checkedName(channel)), call)
         else { throw .wrongAnswer }
         return count
     }
@@ -156,17 +156,12 @@ public struct Moderation: Sendable {
     /// - Throws: `notPermitted`, `badName`, `badRequest` for another limit, `outcomeUnknown`, or why the relay was not reached.
     public func status(
         after user: String? = nil, limit: Int? = nil, asking asked: String? = nil
-    ) async throws(RelayError) -> RelayStatus {
+    , call: CallOptions = .init()) async throws(RelayError) -> RelayStatus {
         var after: Name?
         var known: Name?
         if let user { after = try checkedName(user) }
         if let asked { known = try checkedName(asked) }
-        guard case .status(let status) = try await core.ask(.status(after: after, limit: limit, user: known)) else { throw .wrongAnswer }
+        guard case .status(let status) = try await client.core.ask(.status(after: after, limit: limit, user: known), call) else { throw .wrongAnswer }
         return status
     }
-}
-
-extension RelayClient {
-    /// What a moderator decides about others.
-    public var moderation: Moderation { Moderation(core: core) }
 }

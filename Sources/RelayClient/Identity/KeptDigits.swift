@@ -7,10 +7,11 @@ struct KeptDigits {
     /// For people: "a client secret".
     var what: String
 
+    /// - Parameter first: what stands there at first; `nil`: what is drawn.
     /// - Throws: `secretNotKept`, when the file cannot be read or made, or holds something else.
-    func readOrDraw() throws(RelayError) -> String {
+    func readOrDraw(first: () -> String? = { nil }) throws(RelayError) -> String {
         let bytes = try inFile { () throws(PrivateFile.Failure) in
-            try PrivateFile.readOrCreate(path, bytesMax: 64) { Array((Self.draw(count) + "\n").utf8) }
+            try PrivateFile.readOrCreate(path, bytesMax: 64) { Array(((first() ?? Self.draw(count)) + "\n").utf8) }
         }
         let digits = bytes.prefix(count)
         guard Self.areHexadecimal(digits, count: count) else {

@@ -15,9 +15,10 @@ public enum ClientDevice: Sendable, Equatable {
     private static let digitCount = 16
 
     /// - Throws: `badRequest` for digits that are not hexadecimal; `secretNotKept`, when the file cannot be read or made.
-    func digits(for user: Name, at address: RelayAddress, beside secret: ClientSecret) throws(RelayError) -> String {
-        guard case .kept = self, let path = Self.path(of: user, at: address, beside: secret) else { return try drawn() }
-        return try KeptDigits(path: path, count: Self.digitCount, what: "a device").readOrDraw()
+    func digits(for user: Name, at address: RelayAddress, relayID: String?, beside secret: ClientSecret) throws(RelayError) -> String {
+        func file(_ relayID: String?) -> KeptDigits? { Self.file(of: user, at: address, relayID, beside: secret) }
+        guard case .kept = self, let place = file(relayID) else { return try drawn() }
+        return try place.readOrDraw { relayID == nil ? nil : try? file(nil)!.readOrDraw() }
     }
 
     /// Of a device that does not know yet whose it is.
@@ -37,14 +38,14 @@ public enum ClientDevice: Sendable, Equatable {
     /// Keeps what was drawn.
     ///
     /// - Throws: `secretNotKept`.
-    func keep(_ digits: String, for user: Name, at address: RelayAddress, beside secret: ClientSecret) throws(RelayError) {
-        guard case .kept = self, let path = Self.path(of: user, at: address, beside: secret) else { return }
-        try KeptDigits(path: path, count: Self.digitCount, what: "a device").replace(with: digits)
+    func keep(_ digits: String, for user: Name, at address: RelayAddress, relayID: String?, beside secret: ClientSecret) throws(RelayError) {
+        guard case .kept = self, let file = Self.file(of: user, at: address, relayID, beside: secret) else { return }
+        try file.replace(with: digits)
     }
 
     /// A name that no user's secret has: `_` stands for itself in none of them.
-    private static func path(of user: Name, at address: RelayAddress, beside secret: ClientSecret) -> String? {
+    private static func file(of user: Name, at address: RelayAddress, _ relayID: String?, beside secret: ClientSecret) -> KeptDigits? {
         guard address.isLasting, let folder = secret.folder else { return nil }
-        return ClientSecret.path(of: user, at: address, in: folder) + "_device"
+        return KeptDigits(path: ClientSecret.path(of: user, at: address, relayID, in: folder) + "_device", count: digitCount, what: "a device")
     }
 }

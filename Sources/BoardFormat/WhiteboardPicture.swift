@@ -2,7 +2,7 @@
 ///
 /// Records are a state, not steps: only `stroke`, `text`, `image` and `title` are part of it, `erase` and `move` change pictures
 /// that messages draw (docs/board-format.md).
-public struct BoardPicture: Sendable {
+public struct WhiteboardPicture: Sendable {
     enum Element: Sendable {
         /// In the order of their numbers; one or several.
         case stroke([StrokePart])
@@ -33,7 +33,7 @@ public struct BoardPicture: Sendable {
     public var images: Int { elements.values.count { if case .image = $0 { true } else { false } } }
 
     /// Takes the next record, in the order of offsets.
-    public mutating func add(_ record: BoardRecord) {
+    public mutating func add(_ record: WhiteboardRecord) {
         let type = record.customType ?? ""
         let isDrawn = [BoardWords.stroke, BoardWords.text, BoardWords.image, BoardWords.title].contains(type)
         guard isDrawn, case .text(let text) = record.payload else {

@@ -9,12 +9,12 @@ import RelayWire
 
 /// A relay in this process: for the daemon, for apps that host a board, for integration tests.
 ///
-///     let server = try await RelayServer.start(.init(port: 0, storage: .inMemory, access: .open))
+///     let server = try await WhiteboardRelay.start(.init(port: 0, storage: .inMemory, access: .open))
 ///     … connect clients to server.address …
 ///     await server.stop()
 ///
 /// All of it runs on one serial queue of its own. Calls are safe from anywhere.
-public final class RelayServer: Sendable {
+public final class WhiteboardRelay: Sendable {
     /// Where it listens.
     public typealias Address = RelayAddress
 
@@ -32,7 +32,7 @@ public final class RelayServer: Sendable {
     public enum Access: Sendable {
         /// Anyone who can reach the port may do everything.
         case open
-        /// Anyone with one of the relay's two keys. They stand in its data folder, or are drawn at its start; `RelayServer.keys`
+        /// Anyone with one of the relay's two keys. They stand in its data folder, or are drawn at its start; `WhiteboardRelay.keys`
         /// tells them. The host key is a moderator's, the join key gives the role `join`.
         ///
         /// - Parameter tokens: a token that these rules take lets in, too.
@@ -45,7 +45,7 @@ public final class RelayServer: Sendable {
     public struct Options: Sendable {
         /// The address to listen on; `nil` for every interface, IPv4 and IPv6.
         public var host: String?
-        /// 0 lets the system choose; `RelayServer.address` tells which.
+        /// 0 lets the system choose; `WhiteboardRelay.address` tells which.
         public var port: UInt16
         /// Where what outlives a restart is kept.
         public var storage: Storage
@@ -101,7 +101,7 @@ public final class RelayServer: Sendable {
     /// Starts a relay; it serves when this returns.
     ///
     /// - Throws: `RelayServerError`, for example when the port is in use; the text names address and port.
-    public static func start(_ options: Options = .init()) async throws(RelayServerError) -> RelayServer {
+    public static func start(_ options: Options = .init()) async throws(RelayServerError) -> WhiteboardRelay {
         try await start(options, permit: { _ in })
     }
 
@@ -110,7 +110,7 @@ public final class RelayServer: Sendable {
     ///   - echoBytesMax: WebSockets send back what they get, messages of so many bytes at most: for tests against other people's clients.
     static func start(
         _ options: Options, permit: @escaping FolderStorage.Permit, echoBytesMax: Int? = nil
-    ) async throws(RelayServerError) -> RelayServer {
+    ) async throws(RelayServerError) -> WhiteboardRelay {
         let web = try WebSite(options.web, echoBytesMax: echoBytesMax)
         var configuration = options.hub
         let descriptors = SystemDescriptors.raise()
@@ -163,7 +163,7 @@ public final class RelayServer: Sendable {
             let watch = NetworkWatch(queue: engine.executor.queue) { @Sendable [weak engine] _ in
                 engine?.assumeIsolated { $0.networkChanged() }
             }
-            return RelayServer(address: address, engine: engine, controls: controls, journal: journal, gate: gate, watch: watch)
+            return WhiteboardRelay(address: address, engine: engine, controls: controls, journal: journal, gate: gate, watch: watch)
         } catch {
             await engine.stop()
             await journal.close()

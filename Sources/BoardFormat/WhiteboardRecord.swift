@@ -1,5 +1,5 @@
 /// What a channel keeps for one key: the newest retained message of it, without author, time and offset.
-public struct BoardRecord: Equatable, Sendable {
+public struct WhiteboardRecord: Equatable, Sendable {
     /// What the record is kept under.
     public var key: String
     public var customType: String?
@@ -59,7 +59,7 @@ public struct BoardRecord: Equatable, Sendable {
     }
 }
 
-extension BoardRecord.Payload {
+extension WhiteboardRecord.Payload {
     /// The field of an exported board that holds it.
     var field: String {
         switch self {

@@ -5,7 +5,7 @@ import RelayWire
 /// What a client needs to come in: where a relay is, what lets in, and where to go.
 ///
 ///     let invitation = try Invitation("http://192.168.1.5:7420/#key=…")
-///     let client = try await RelayClient.connect(to: invitation, as: "alice-7f3a")
+///     let client = try WhiteboardClient(invitation, user: "alice-7f3a")
 ///
 /// Its text is what a relay prints, what its QR code has, or a link to a board of the whiteboard page. Behind `#`, which no browser
 /// sends, stand parts with `&` between them:
@@ -143,31 +143,4 @@ extension Invitation: CustomStringConvertible, CustomReflectable {
     public var description: String { "\(addresses.first.map { "\($0)" } ?? "nowhere")\(channel.map { ", \($0)" } ?? "")" }
 
     public var customMirror: Mirror { Mirror(self, children: ["addresses": addresses, "channel": channel as Any]) }
-}
-
-extension RelayClient {
-    /// Connects and logs in at the first address that lets in, each for `connectTimeout` at most. The client stays with that one.
-    ///
-    /// A credential in the options counts before that of the invitation.
-    ///
-    /// - Throws: what `connect(to:as:options:)` throws, of the last address; `connectFailed` also if another relay than `relayID` is there.
-    public static func connect(
-        to invitation: Invitation, as user: String, options: ClientOptions = .init()
-    ) async throws(RelayError) -> RelayClient {
-        var options = options
-        options.credential = options.credential ?? invitation.credential
-        var failure = RelayError(.badRequest, "an invitation without an address")
-        for address in invitation.addresses {
-            do throws(RelayError) {
-                let client = try await connect(to: address, as: user, options: options)
-                guard let wanted = invitation.relayID, let found = client.relayID, wanted != found else { return client }
-                await client.close()
-                failure = RelayError(.connectFailed, "\(address): another relay than \(wanted) is there: \(found)")
-            } catch {
-                guard error.code == .connectFailed || error.code == .timedOut else { throw error }
-                failure = error
-            }
-        }
-        throw failure
-    }
 }

@@ -1,0 +1,76 @@
+import RelayIO
+import RelayPrimitives
+import RelayWire
+
+/// Who a client is: read from where it is kept before the first login, and kept after it.
+final class KeptIdentity: Sendable {
+    enum Who: Sendable {
+        case user(Name)
+        /// One more device of the user who has offered this code.
+        case code(String)
+
+        var machineIdentity: ClientIdentity {
+            switch self {
+            case .user(let name): .user(name, secret: nil)
+            case .code(let code): .code(code)
+            }
+        }
+    }
+
+    private let who: Who
+    private let address: RelayAddress
+    private let relayID: String?
+    private let secret: ClientSecret
+    private let device: ClientDevice
+    private let isRead = Mutex(false)
+    private let kept = Mutex<Result<Void, RelayError>?>(nil)
+
+    init(_ who: Who, _ invitation: Invitation, _ options: ClientOptions) {
+        self.who = who
+        address = invitation.addresses[0]
+        relayID = invitation.relayID
+        (secret, device) = (options.secret, options.device)
+    }
+
+    /// - Returns: `nil` once it was read.
+    /// - Throws: `badRequest` for digits of an option that are none; `secretNotKept`.
+    func read() throws(RelayError) -> (secret: String?, device: String)? {
+        guard !isRead.withLock({ $0 }) else { return nil }
+        let found: (secret: String?, device: String)
+        switch who {
+        case .user(let user):
+            found = (
+                try secret.digits(for: user, at: address, relayID: relayID),
+                try device.digits(for: user, at: address, relayID: relayID, beside: secret)
+            )
+        case .code: found = (nil, try device.drawn())
+        }
+        return isRead.withLock { isRead in
+            defer { isRead = true }
+            return isRead ? nil : found
+        }
+    }
+
+    /// Keeps what a relay has told: its public id, under which the identity is found at another address, too; of a code also whose it was.
+    ///
+    /// - Throws: `secretNotKept`; each time, if it was once.
+    func keep(user: Name, secret digits: String?, device: String, relayID: String?) throws(RelayError) {
+        let result = kept.withLock { kept in
+            if let kept { return kept }
+            let result = Result { () throws(RelayError) in try write(user, digits, device, relayID) }
+            kept = result
+            return result
+        }
+        try result.get()
+    }
+
+    private func write(_ user: Name, _ digits: String?, _ deviceDigits: String, _ relayID: String?) throws(RelayError) {
+        if case .code = who {
+            if let digits { try secret.keep(digits, for: user, at: address, relayID: nil) }
+            try device.keep(deviceDigits, for: user, at: address, relayID: nil, beside: secret)
+        }
+        guard let relayID else { return }
+        if let digits { try secret.keep(digits, for: user, at: address, relayID: relayID) }
+        try device.keep(deviceDigits, for: user, at: address, relayID: relayID, beside: secret)
+    }
+}

@@ -1,0 +1,446 @@
+import RelayClient
+import RelayClientCore
+import RelayCore
+import RelayIO
+import RelayPrimitives
+import RelayServer
+import Testing
+
+/// The surface that apps use, with a relay in this process.
+@Suite struct ClientHandleTests {
+    private func withRelay(
+        _ change: (inout Configuration) -> Void = { _ in }, _ body: (WhiteboardRelay) async throws -> Void
+    ) async throws {
+        var hub = Configuration.unhurried()
+        change(&hub)
+        let relay = try await WhiteboardRelay.start(.init(port: 0, hub: hub))
+        do { try await body(relay) } catch {
+            await relay.stop()
+            throw error
+        }
+        await relay.stop()
+    }
+
+    private func client(_ relay: WhiteboardRelay, _ user: String, _ change: (inout ClientOptions) -> Void = { _ in }) throws -> WhiteboardClient {
+        var options = ClientOptions()
+        options.secret = .inMemory
+        change(&options)
+        return try WhiteboardClient(Invitation(relay.address), user: user, options: options)
+    }
+
+    private func error(_ body: () async throws -> Void) async -> RelayError? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return error as? RelayError
+        }
+    }
+
+    // MARK: - Coming and going
+
+    @Test("making a client does nothing; the first call connects; a name that is none is refused at once")
+    func lazily() async throws {
+        try await withRelay { relay in
+            #expect(throws: RelayError.self) { try client(relay, "a*b") }
+            let alice = try client(relay, "alice")
+            #expect(throws: RelayError.self) { try alice.channel("a/b") }
+            let lesson = try alice.channel("lesson")
+            var states = alice.linkStates().makeAsyncIterator()
+            #expect(await states.next() == .idle && alice.user == "alice" && alice.access == nil)
+            let receipt = try lesson.send("hello")
+            #expect(try await receipt.accepted == 1)
+            #expect(alice.link.isConnected && alice.access != nil && alice.device?.utf8.count == 16)
+            #expect(try lesson == alice.channel("lesson") && Set([lesson, try alice.channel("lesson")]).count == 1)
+            await alice.close()
+            #expect(await states.next() == .closed(reason: .closedByApp))
+            #expect(await states.next() == nil)
+            let late = await error { try await lesson.open() }
+            #expect(late?.code == .clientClosed)
+        }
+    }
+
+    @Test("connect throws when an attempt fails, and the client goes on trying: what was sent meanwhile arrives when the relay is there")
+    func offlineStart() async throws {
+        let first = try await WhiteboardRelay.start(.init(port: 0, hub: .unhurried()))
+        let address = first.address
+        await first.stop()
+        var options = ClientOptions()
+        options.secret = .inMemory
+        let alice = try WhiteboardClient(Invitation(address), user: "alice", options: options)
+        let lesson = try alice.channel("lesson")
+        #expect(await error { try await alice.connect() }?.code == .connectFailed)
+        let receipt = try lesson.board.put("kept", key: "a")
+        var pictures = lesson.board.pictures().makeAsyncIterator()
+        let picture = await pictures.next()
+        #expect(picture?.records["a"]?.isPending == true, "it is shown before there is a relay")
+        #expect(await error { _ = try await lesson.history(call: CallOptions(offline: .fail)) }?.code == .notConnected)
+        let waiting = await error { try await lesson.open(call: CallOptions(timeout: .milliseconds(20))) }
+        #expect(waiting?.code == .timedOut && waiting?.outcome == .nothingHappened)
+        let relay = try await WhiteboardRelay.start(.init(port: address.port, hub: .unhurried()))
+        alice.wakeUp()
+        #expect(try await receipt.stored == 1)
+        await alice.close()
+        await relay.stop()
+    }
+
+    @Test("of several addresses the first at which the relay is meant counts; another relay is left again, and connect says so")
+    func addresses() async throws {
+        try await withRelay { relay in
+            let gone = try await WhiteboardRelay.start(.init(port: 0, hub: .unhurried()))
+            let dead = gone.address
+            await gone.stop()
+            var options = ClientOptions()
+            options.secret = .inMemory
+            let invitation = Invitation(dead, or: [relay.address])
+            try await WhiteboardClient.withClient(invitation, user: "alice", options: options) { client in
+                try await client.connect()
+                #expect(client.link.isConnected)
+            }
+            let probe = try WhiteboardClient(Invitation(relay.address), user: "bob", options: options)
+            try await probe.connect()
+            let id = try #require(probe.relayID)
+            await probe.close()
+            let other = try await WhiteboardRelay.start(.init(port: 0, hub: .unhurried()))
+            let meant = Invitation(other.address, or: [relay.address], relayID: id)
+            let client = try WhiteboardClient(meant, user: "alice", options: options)
+            try await client.connect()
+            #expect(client.relayID == id)
+            await client.close()
+            let stranger = try WhiteboardClient(Invitation(other.address, relayID: id), user: "alice", options: options)
+            #expect(await error { try await stranger.connect() }?.code == .otherRelay)
+            await stranger.close()
+            await other.stop()
+        }
+    }
+
+    @Test("a function may return a reader or a receipt alone: they keep the client, and when they go others see it leave")
+    func lifetimes() async throws {
+        try await withRelay { relay in
+            let bob = try client(relay, "bob")
+            let lesson = try bob.channel("lesson")
+            let events = lesson.events()
+            try await lesson.open()
+            func reader() async throws -> Events<MessageEvent> {
+                let channel = try client(relay, "alice").channel("lesson")
+                let messages = channel.messages()
+                try await channel.open(from: .now)
+                return messages
+            }
+            var messages: Events<MessageEvent>? = try await reader()
+            var iterator = messages?.makeAsyncIterator()
+            try lesson.send("hello")
+            guard case .message(let message)? = try await iterator?.next() else { return #expect(Bool(false), "the reader is dead") }
+            #expect(message.payload.text == "hello")
+            messages = nil
+            iterator = nil
+            var seen: [String] = []
+            for try await event in events {
+                guard case .presence(let change) = event else { continue }
+                switch change.kind {
+                case .joined(let member): seen.append("\(member.user.text) joined")
+                case .left(let user): seen.append("\(user) left")
+                case .timedOut(let user): seen.append("\(user) timed out")
+                default: continue
+                }
+                if seen.count == 2 { break }
+            }
+            #expect(seen == ["alice joined", "alice left"])
+            await bob.close()
+        }
+    }
+
+    @Test("what was sent before the last reference goes still arrives")
+    func lastWords() async throws {
+        try await withRelay { relay in
+            let bob = try client(relay, "bob")
+            let lesson = try bob.channel("lesson")
+            let messages = lesson.messages()
+            try await lesson.open()
+            func speak() throws {
+                let channel = try client(relay, "alice").channel("lesson")
+                for number in 1...20 { try channel.send("\(number)") }
+            }
+            try speak()
+            var texts: [String] = []
+            for try await case .message(let message) in messages {
+                texts.append(message.payload.text ?? "")
+                if texts.count == 20 { break }
+            }
+            #expect(texts == (1...20).map(String.init))
+            await bob.close()
+        }
+    }
+
+    // MARK: - Readers
+
+    @Test("two readers get everything each; break, the task and leave end a loop without an error; later ones begin where they are made")
+    func readers() async throws {
+        try await withRelay { relay in
+            let alice = try client(relay, "alice"), bob = try client(relay, "bob")
+            let lesson = try bob.channel("lesson")
+            let first = lesson.messages(), second = lesson.messages(), cancelled = lesson.messages()
+            try await lesson.open(from: .now)
+            for number in 1...40 { _ = try await alice.channel("lesson").send("\(number)").accepted }
+            func texts(_ events: Events<MessageEvent>, _ count: Int) async throws -> [String] {
+                var found: [String] = []
+                for try await case .message(let message) in events {
+                    found.append(message.payload.text ?? "")
+                    if found.count == count { break }
+                }
+                return found
+            }
+            async let ones = texts(first, 40)
+            async let others = texts(second, 40)
+            let all = (1...40).map(String.init)
+            let both = try await [ones, others]
+            #expect(both == [all, all])
+            let late = lesson.messages()
+            _ = try await alice.channel("lesson").send("late").accepted
+            #expect(try await texts(late, 1) == ["late"])
+            let task = Task { try await texts(cancelled, 1_000) }
+            task.cancel()
+            #expect(try await task.value.count <= 41)
+            let rest = Task { try await texts(lesson.messages(), 1_000) }
+            let again = lesson.messages()
+            let waiting = Task { try await texts(again, 1_000) }
+            try await lesson.leave()
+            #expect(try await waiting.value == [])
+            rest.cancel()
+            _ = try await rest.value
+            await alice.close()
+            await bob.close()
+        }
+    }
+
+    @Test("a client that nobody reads goes on: its calls are answered, others see it")
+    func nobodyReads() async throws {
+        try await withRelay { relay in
+            let alice = try client(relay, "alice"), bob = try client(relay, "bob")
+            let lesson = try bob.channel("lesson")
+            try await lesson.open()
+            let text = Payload(String(repeating: "x", count: 30_000))
+            for _ in 1...160 { _ = try await alice.channel("lesson").send(text).accepted }
+            #expect(try await lesson.presence.users().members.map(\.user.text) == ["bob"])
+            #expect(bob.link.isConnected)
+            await alice.close()
+            await bob.close()
+        }
+    }
+
+    // MARK: - Boards
+
+    @Test("a board has own records at once, then stored; another client has the same; changes have own ones with their receipt")
+    func boards() async throws {
+        try await withRelay { relay in
+            let alice = try client(relay, "alice"), bob = try client(relay, "bob")
+            let mine = try alice.channel("lesson"), theirs = try bob.channel("lesson")
+            let changes = mine.board.changes()
+            try await mine.open()
+            let receipt = try mine.board.put("one", key: "a", customType: "stroke")
+            let batch = try mine.board.batch { batch in
+                batch.put("two", key: "b")
+                batch.put("three", key: "c")
+                batch.remove("a")
+            }
+            #expect(try await batch.stored == receipt.stored + 3)
+            var told: [String] = []
+            for try await change in changes {
+                switch change {
+                case .records(let records, _, let own):
+                    let whose = own == receipt.id ? "first" : own == batch.id ? "batch" : "?"
+                    told.append("\(whose) \(records.map { "\($0.key)=\($0.payload?.text ?? "-")" }.joined(separator: " "))")
+                case .caughtUp: told.append("caught up")
+                default: told.append("\(change)")
+                }
+                if told.count == 3 { break }
+            }
+            #expect(told == ["caught up", "first a=one", "batch b=two c=three a=-"])
+            #expect(try await theirs.board.records().mapValues { $0.payload?.text } == ["b": "two", "c": "three"])
+            #expect(try await theirs.presence.users().members.map(\.user.text) == ["alice"], "who reads a board is not seen")
+            var pictures = theirs.board.pictures().makeAsyncIterator()
+            #expect(await pictures.next()?.records.isEmpty == true, "it is not open")
+            try await theirs.open()
+            var picture = await pictures.next()
+            while picture?.isComplete == false { picture = await pictures.next() }
+            #expect(picture?.records.keys == ["b", "c"] && picture?.records["b"]?.author == "alice")
+            try await mine.board.clear()
+            while picture?.records.isEmpty == false { picture = await pictures.next() }
+            #expect(picture?.changed == ["b", "c"])
+            await alice.close()
+            await bob.close()
+        }
+    }
+
+    @Test("records() of a channel that is open from now is refused; leaving ends who waits")
+    func records() async throws {
+        try await withRelay { relay in
+            let alice = try client(relay, "alice")
+            let lesson = try alice.channel("lesson")
+            #expect(try await lesson.board.records() == [:])
+            try await lesson.open(from: .now)
+            #expect(await error { _ = try await lesson.board.records() }?.code == .badRequest)
+            try await lesson.open(from: .board)
+            #expect(try await lesson.board.records() == [:])
+            await alice.close()
+        }
+    }
+
+    // MARK: - Problems
+
+    @Test("failures of receipts that nobody asked are problems, with what they are about; those that were asked are not")
+    func problems() async throws {
+        try await withRelay { relay in
+            let alice = try client(relay, "alice")
+            let lesson = try alice.channel("lesson")
+            // The relay refuses a key in a message that is to be removed from nowhere: a direct message to nobody fails.
+            let nobody = try alice.person("nobody")
+            #expect(await error { try await nobody.send("asked").acknowledged() }?.code == .userOffline)
+            try nobody.send("one")
+            try nobody.send("two")
+            _ = try await lesson.send("behind").accepted
+            let first = alice.problems()
+            var told: [String] = []
+            for try await problem in first {
+                told.append("\(problem.subject) \(problem.error.name) \(problem.omitted)")
+                if told.count == 2 { break }
+            }
+            #expect(told == ["direct userOffline 0", "direct userOffline 0"])
+            let second = alice.problems()
+            try nobody.send("three")
+            for try await problem in second {
+                #expect(problem.error.code == .userOffline && problem.receipt != nil)
+                break
+            }
+            await alice.close()
+        }
+    }
+
+    // MARK: - Topics, presence, locks
+
+    @Test("packets follow their topic while the reader is open; the publisher says when it was ended")
+    func topics() async throws {
+        try await withRelay { relay in
+            let alice = try client(relay, "alice"), bob = try client(relay, "bob")
+            let points = try alice.channel("lesson").topic("points"), heard = try bob.channel("lesson").topic("points")
+            let packets = heard.packets()
+            let pen = try await points.startPublishing(lifetime: .milliseconds(300))
+            #expect(pen.isOpen)
+            try await eventually("bob follows") { (try? await heard.followed().all) ?? false }
+            for number in 1...3 { try pen.send("\(number)", slot: UInt32(number)) }
+            var texts: [String] = []
+            for try await case .packet(let packet) in packets {
+                texts.append("\(packet.publisher) \(packet.payload.text ?? "")")
+                if texts.count == 3 { break }
+            }
+            #expect(texts == ["alice 1", "alice 2", "alice 3"])
+            try await eventually("bob has let go") { (try? await heard.followed()) == Topic.Selection(all: false) }
+            try await pen.stop()
+            #expect(!pen.isOpen)
+            #expect(throws: RelayError.self) { try pen.send("late") }
+            await alice.close()
+            await bob.close()
+        }
+    }
+
+    @Test("members are complete, however many they are, and are told as they come, change and go")
+    func members() async throws {
+        try await withRelay { $0.presenceInterval = .milliseconds(20) } _: { relay in
+            let bob = try client(relay, "bob")
+            let lesson = try bob.channel("lesson")
+            var others: [WhiteboardClient] = []
+            for number in 1...120 {
+                others.append(try client(relay, "user-\(number)"))
+                try await others.last!.channel("lesson").open([.messages])
+            }
+            var members = lesson.presence.members().makeAsyncIterator()
+            try await lesson.open()
+            var now = await members.next()
+            while now?.count != 121 { print("COUNT", now?.count ?? -1); print("COUNT", now?.count ?? -1); now = await members.next() }
+            try await others[0].channel("lesson").presence.set(["name": "Ann"])
+            while now?["user-1"]?.states != ["name": "Ann"] { now = await members.next() }
+            await others[0].close()
+            while now?.count != 120 { now = await members.next() }
+            for other in others { await other.close() }
+            await bob.close()
+        }
+    }
+
+    @Test("with lets one task in at a time, gives the lock back however the body ends, and says when it was lost")
+    func locks() async throws {
+        try await withRelay { relay in
+            let alice = try client(relay, "alice"), bob = try client(relay, "bob")
+            let lesson = try alice.channel("lesson")
+            try await lesson.open([.messages, .locks])
+            let pen = try lesson.lock("pen")
+            try await pen.make()
+            let inside = Counter()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 1...5 {
+                    group.addTask {
+                        try await pen.with(wait: .seconds(60)) { hold in
+                            #expect(inside.add(1) == 1 && hold.isHeld)
+                            await Task.yield()
+                            _ = inside.add(-1)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await lesson.locks().map(\.owner) == [nil])
+            struct Stop: Error {}
+            await #expect(throws: Stop.self) { try await pen.with { _ in throw Stop() } }
+            #expect(try await lesson.locks().map(\.owner) == [nil])
+            let lost = await error {
+                try await pen.with { hold in
+                    try await bob.channel("lesson").lock("pen").revoke(from: "alice")
+                    try await eventually("alice is told") { !hold.isHeld }
+                }
+            }
+            #expect(lost?.code == .lockLost)
+            await alice.close()
+            await bob.close()
+        }
+    }
+
+    @Test("a token of the app's own is asked for at each login")
+    func tokens() async throws {
+        try await withRelay { relay in
+            let asked = Counter()
+            let alice = try client(relay, "alice") { $0.token = { "token \(asked.add(1))" } }
+            // A relay that lets everybody in still refuses a token that it cannot read.
+            let refused = await error { try await alice.connect() }
+            #expect(refused?.code == .tokenInvalid || alice.link.isConnected)
+            #expect(asked.add(0) == 1)
+            await alice.close()
+        }
+    }
+
+    @Test("[DM2] reading acknowledges no direct message; its receipt is acknowledged when the app says so")
+    func directs() async throws {
+        try await withRelay { relay in
+            let alice = try client(relay, "alice"), bob = try client(relay, "bob")
+            let events = bob.events()
+            try await bob.connect()
+            let receipt = try alice.person("bob").send("hello")
+            for try await case .direct(let message) in events {
+                #expect(message.payload.text == "hello" && message.sender == "alice")
+                message.acknowledge()
+                break
+            }
+            try await receipt.acknowledged()
+            await alice.close()
+            await bob.close()
+        }
+    }
+}
+
+private final class Counter: Sendable {
+    private let value = Mutex(0)
+    func add(_ step: Int) -> Int {
+        value.withLock { value in
+            value += step
+            return value
+        }
+    }
+}
