@@ -1,0 +1,62 @@
+#if os(Linux)
+    import RelayPrimitives
+    import Testing
+
+    @testable import RelayIO
+
+    @Suite struct TLSSessionTests {
+        private func session(_ host: String, _ protection: RelayAddress.Protection = .certified) throws -> TLSSession {
+            try TLSSession(to: RelayAddress(host: host, protection: protection))
+        }
+
+        @Test("no certificate is asked for where there is no whole name", arguments: ["", ".", ".example", "%eth0", "a\0b"])
+        func names(host: String) {
+            let failure = #expect(throws: SocketAddress.Failure.self) { try session(host) }
+            let told = host == "." || host == "%eth0" ? "" : host
+            #expect(failure?.description == "no certificate can be for a host of this name: \"\(told)\"")
+        }
+
+        @Test(
+            "a session speaks first, and takes an answer that is no TLS for what it is",
+            arguments: ["HTTP/1.1 400 No\r\n\r\n", "\0\0\0\u{1}", "\u{1B}[31m"])
+        func noTLS(answer: String) throws {
+            let session = try session("board.local")
+            #expect(try !session.shakeHands())
+            #expect(session.output.first == 22 && session.output.count < 2_000)
+            let failure = #expect(throws: SocketAddress.Failure.self) {
+                try Array(answer.utf8).withUnsafeBytes { try session.receive($0) }
+            }
+            let told = answer.hasPrefix("HTTP") ? ": it answers \"HTTP/1.1 400 No…\"" : ""
+            #expect(failure?.description == "board.local does not speak TLS on this port\(told)")
+            #expect(!session.isOpen)
+        }
+
+        @Test(
+            "what breaks the rules of the handshake ends it with a reason",
+            arguments: [[22, 3, 3, 0, 4, 99, 0, 0, 0], [21, 3, 3, 0, 2, 2, 40]] as [[UInt8]])
+        func broken(bytes: [UInt8]) throws {
+            let session = try session("board.local")
+            #expect(try !session.shakeHands())
+            try bytes.withUnsafeBytes { try session.receive($0) }
+            let failure = #expect(throws: SocketAddress.Failure.self) { try session.shakeHands() }
+            #expect(failure?.description.hasPrefix("TLS was not agreed on with board.local: ") == true)
+            #expect(!session.isOpen)
+        }
+
+        @Test(
+            "a machine without OpenSSL 3 says so",
+            arguments: [("libssl.so.none", "libcrypto.so.3"), ("libcrypto.so.3", "libcrypto.so.3")])
+        func missing(ssl: String, crypto: String) {
+            let failure = #expect(throws: SocketAddress.Failure.self) { try OpenSSL(libraries: (ssl, crypto)) }
+            #expect(failure?.description.hasPrefix("TLS needs OpenSSL 3, which this machine lacks: ") == true)
+        }
+
+        @Test("a plain connection is never made to an address that wants TLS")
+        func plain() {
+            let failure = #expect(throws: SocketAddress.Failure.self) {
+                try Connector.connect(to: RelayAddress(host: "127.0.0.1", port: 1, protection: .certified), timeoutMilliseconds: 300_000)
+            }
+            #expect(failure?.description == "relays://127.0.0.1:1 wants TLS, which is not spoken here")
+        }
+    }
+#endif
