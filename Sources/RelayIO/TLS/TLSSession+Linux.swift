@@ -108,20 +108,16 @@
             return true
         }
 
-        /// The last word on who the server is.
+        /// Whether the server has the key that is wanted. Without a pin the handshake has failed unless the certificate is good.
         private func judge() throws(SocketAddress.Failure) {
-            isBroken = true
+            guard case .pinned(let pin) = protection else { return }
             let certificate = library.certificate(session)
             defer { library.freeCertificate(certificate) }
-            switch protection {
-            case .certified:
-                guard certificate != nil, library.verification(session) == OpenSSL.Verdict.fine else { throw refusal() }
-            case .pinned(let pin):
-                let found = certificate.flatMap { Certificate(der: library.der(of: $0)) }?.pin
-                guard found == pin else { throw TLSFailure.wrongKey(host, expected: pin, found: found) }
-            case .plain: preconditionFailure("TLS for an address without")
+            let found = certificate.flatMap { Certificate(der: library.der(of: $0)) }?.pin
+            guard found == pin else {
+                isBroken = true
+                throw TLSFailure.wrongKey(host, expected: pin, found: found)
             }
-            isBroken = false
         }
 
         private func refusal() -> SocketAddress.Failure {
