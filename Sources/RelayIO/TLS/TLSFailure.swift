@@ -1,3 +1,13 @@
+extension RelayAddress {
+    /// The host as certificates name it: without the zone of a local address and the dot of a full name. `nil` for what none names:
+    /// whoever compares names may compare none with an empty one, and each below it with one that begins with a dot.
+    var nameInCertificates: String? {
+        let name = host.hasSuffix(".") ? host.dropLast() : host.prefix { $0 != "%" }
+        guard let first = name.utf8.first, first != UInt8(ascii: "."), !name.utf8.contains(0) else { return nil }
+        return String(name)
+    }
+}
+
 /// Why a link that was to be protected by TLS is none, in words for people. What a peer has sent in them is made harmless.
 enum TLSFailure {
     /// Host names that a text has at most.

@@ -35,6 +35,7 @@
         /// - Throws: when there is no OpenSSL 3, or no memory.
         init(to address: RelayAddress, _ library: OpenSSL? = nil) throws(SocketAddress.Failure) {
             let library = if let library { library } else { try OpenSSL.ofSystem.get() }
+            guard let host = address.nameInCertificates else { throw TLSFailure.noName(address.host) }
             guard let context = library.newContext(library.clientMethod()) else { throw TLSFailure.notThere("it has no memory") }
             // A session keeps its context.
             defer { library.freeContext(context) }
@@ -51,17 +52,13 @@
             library.setStreams(session, input, outlet)
             library.setClient(session)
             (self.library, self.session, self.input, self.outlet) = (library, session, input, outlet)
-            // Neither is a part of a name that certificates have: the zone of a local address, the dot of a full name.
-            host = String(address.host.hasSuffix(".") ? address.host.dropLast() : address.host.prefix { $0 != "%" })
-            protection = address.protection
+            (self.host, protection) = (host, address.protection)
             try prepareVerification()
         }
 
         deinit { library.freeSession(session) }
 
         private func prepareVerification() throws(SocketAddress.Failure) {
-            // OpenSSL compares no name where there is none, and takes all names below one that begins with a dot.
-            guard let first = host.utf8.first, first != UInt8(ascii: "."), !host.utf8.contains(0) else { throw TLSFailure.noName(host) }
             // An address is no name to ask for.
             let isAddress = library.parameters(session).map { library.setAddress($0, host) == 1 } ?? false
             if !isAddress, library.setSession(session, OpenSSL.Constant.setServerName, 0, host) != 1 {
