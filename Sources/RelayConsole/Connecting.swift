@@ -8,7 +8,8 @@ import RelayWire
 extension Command.Option {
     package static let url = value(
         "--url", as: "URL",
-        help: "Relay address, such as relay://host:7420, with TLS relays://host:7420. Default: $BOARDRELAY_URL, else this machine. Other users here can see a key in it."
+        help: "Relay address, such as relay://host:7420, with TLS relays://host:7420. Default: $BOARDRELAY_URL, else this machine. "
+            + "Other users here can see a key in it."
     )
     package static let key = value("--key", as: "KEY", help: "Key of the relay. Other users here can see it: prefer --key-file.")
     package static let keyFile = value("--key-file", as: "FILE", help: "File with the relay's key.")

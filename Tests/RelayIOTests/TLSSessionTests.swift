@@ -47,6 +47,60 @@
             #expect(!session.isOpen)
         }
 
+        private static func noise(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) } }
+
+        @Test("both agree and hear each other however the bytes come", arguments: [1, 7, 16 * 1024])
+        func cut(piece: Int) throws {
+            let session = try TLSSession.pinned(), server = try TLSServer()
+            try session.agree(with: server, piece: piece)
+            var heard: [UInt8] = []
+            try session.receive(all: server.send(Self.noise(40_000)), piece: piece) { heard += try session.readAll().bytes }
+            #expect(heard == Self.noise(40_000))
+            let taken = try Self.noise(40_000).withUnsafeBytes { try session.write($0) }
+            #expect(taken == TLSSession.pieceBytesMax)
+            #expect(server.receive(session.takeOutput()) == Self.noise(taken))
+        }
+
+        @Test("each side hears the other's end, behind what was said before")
+        func ends() throws {
+            let session = try TLSSession.pinned(), server = try TLSServer()
+            try session.agree(with: server)
+            try session.receive(all: server.send([1, 2, 3]) + server.end())
+            #expect(try session.readAll() == ([1, 2, 3], .end))
+            try session.end()
+            #expect(server.receive(session.takeOutput()) == [] && server.hasEnded)
+        }
+
+        @Test("a record that was changed on the way ends the link with a reason, and nothing of it is given")
+        func changed() throws {
+            let session = try TLSSession.pinned(), server = try TLSServer()
+            try session.agree(with: server)
+            _ = try session.readAll()
+            var record = server.send([1, 2, 3])
+            record[record.count - 1] ^= 1
+            try session.receive(all: record)
+            let failure = #expect(throws: SocketAddress.Failure.self) { try session.readAll() }
+            #expect(failure?.description.hasPrefix("the link of TLS with board.local broke: ") == true)
+        }
+
+        @Test("a server that asks on is answered as long as it reads, and left when it does not")
+        func flood() throws {
+            let session = try TLSSession.pinned(), server = try TLSServer()
+            try session.agree(with: server)
+            for _ in 0..<4_000 {
+                try session.receive(all: server.askForKey())
+                #expect(try session.readAll().last == .wantsMore)
+                #expect(server.receive(session.takeOutput()) == [])
+            }
+            let failure = #expect(throws: SocketAddress.Failure.self) {
+                for _ in 0..<4_000 {
+                    try session.receive(all: server.askForKey())
+                    _ = try session.readAll()
+                }
+            }
+            #expect(failure?.description.contains("asks and does not read") == true && session.output.count < 70_000)
+        }
+
         @Test(
             "a machine without OpenSSL 3 says so",
             arguments: [("libssl.so.none", "libcrypto.so.3"), ("libcrypto.so.3", "libcrypto.so.3")])

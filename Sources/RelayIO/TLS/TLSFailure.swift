@@ -65,6 +65,10 @@ enum TLSFailure {
         SocketAddress.Failure("TLS was not agreed on with \(host): \(words)")
     }
 
+    static func broken(_ host: String, _ words: String) -> SocketAddress.Failure {
+        SocketAddress.Failure("the link of TLS with \(host) broke: \(words)")
+    }
+
     static func asksWithoutReading(_ host: String, bytes: Int, max: Int) -> SocketAddress.Failure {
         SocketAddress.Failure("\(host) asks and does not read: \(bytes) bytes of TLS wait for it, \(max) may")
     }

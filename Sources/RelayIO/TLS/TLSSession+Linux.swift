@@ -132,7 +132,8 @@
         }
 
         private func failure() -> SocketAddress.Failure {
-            TLSFailure.notAgreed(host, library.errorText(library.firstError()).map { String(cString: $0) } ?? "the server broke its rules")
+            let words = library.errorText(library.firstError()).map { String(cString: $0) } ?? "the server broke its rules"
+            return isOpen ? TLSFailure.broken(host, words) : TLSFailure.notAgreed(host, words)
         }
 
         /// Reads what the server has sent.
