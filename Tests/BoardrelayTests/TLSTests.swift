@@ -120,6 +120,26 @@ struct TLSTests {
         }
     }
 
+    @Test("a client that comes back judges anew: it stays away from a server with another key, and says why")
+    func changed() async throws {
+        let server = try await RelayServer.start(.init(port: 0))
+        let first = try await TLSProxy(to: server.address.port)
+        let ann = try await client("ann", first)
+        await first.stop()
+        let second = try await TLSProxy(to: server.address.port, ["--port", "\(first.port)"])
+        var (logins, reason) = (0, "")
+        for await event in ann.events {
+            guard case .link(let state) = event else { continue }
+            if case .connected = state { logins += 1 }
+            if case .waiting(_, .linkFailed(let text)) = state, text.contains("another key") { reason = text }
+            if logins > 1 || !reason.isEmpty { break }
+        }
+        #expect(reason == "127.0.0.1 has another key than the pin says: expected \(first.pin), found \(second.pin)")
+        await ann.close()
+        await second.stop()
+        await server.stop()
+    }
+
     @Test("who answers without TLS at the address of a relay behind it hears neither user nor key")
     func silent() async throws {
         let listener = try Impostor()

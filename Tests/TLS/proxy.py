@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A server of TLS before a relay, as Python's ssl has it, with a certificate that it makes for itself.
 
-    python3 Tests/TLS/proxy.py --to PORT --folder DIR [--name NAME …] [--expired] [--newest 1.1] [--way WAY]
+    python3 Tests/TLS/proxy.py --to PORT --folder DIR [--name NAME …] [--expired] [--newest 1.1] [--way WAY] [--port PORT]
 
 The certificate is for the names, host names or IPv4 addresses, and comes from a root that is made, too: DIR/root.pem. The first line
 of output is JSON: the port, and the pin of the certificate's key as the openssl program computes it. What comes in on standard input
@@ -158,6 +158,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--to", type=int, required=True)
     parser.add_argument("--folder", type=pathlib.Path, required=True)
+    parser.add_argument("--port", type=int, default=0, help="where it listens (default: where the system says)")
     parser.add_argument("--name", action="append", default=[])
     parser.add_argument("--expired", action="store_true")
     parser.add_argument("--newest", choices=["1.1", "1.2", "1.3"], default="1.3", help="the newest version of TLS that it speaks")
@@ -172,7 +173,7 @@ def main():
         context.minimum_version = ssl.TLSVersion.TLSv1
     context.maximum_version = ssl.TLSVersion["TLSv" + arguments.newest.replace(".", "_")]
     context.load_cert_chain(arguments.folder / "server.pem", arguments.folder / "server.key")
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = socket.create_server(("127.0.0.1", arguments.port))
     links = Links()
 
     def accept():

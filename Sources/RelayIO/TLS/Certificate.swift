@@ -1,4 +1,4 @@
-import RelayPrimitives
+internal import RelayPrimitives
 
 /// The key of a certificate and the names that it is for, read from DER (RFC 5280).
 ///

@@ -36,19 +36,19 @@
         init(to address: RelayAddress, _ library: OpenSSL? = nil) throws(SocketAddress.Failure) {
             let library = if let library { library } else { try OpenSSL.ofSystem.get() }
             guard let host = address.nameInCertificates else { throw TLSFailure.noName(address.host) }
-            guard let context = library.newContext(library.clientMethod()) else { throw TLSFailure.notThere("it has no memory") }
+            guard let context = library.newContext(library.clientMethod()) else { throw TLSFailure.notAgreed(host, "no memory") }
             // A session keeps its context.
             defer { library.freeContext(context) }
             guard library.setContext(context, OpenSSL.Constant.setMinimalVersion, OpenSSL.Constant.version1_2, nil) == 1 else {
-                throw TLSFailure.notThere("it does not know TLS 1.2")
+                throw TLSFailure.notAgreed(host, "this machine does not know TLS 1.2")
             }
             _ = library.setOptions(context, OpenSSL.Constant.noRenegotiation)
             if address.protection == .certified, library.useSystemRoots(context) != 1 {
-                throw TLSFailure.notThere("the roots that this system trusts cannot be read")
+                throw TLSFailure.notAgreed(host, "the roots that this system trusts cannot be read")
             }
             guard let session = library.newSession(context), let input = library.newStream(library.memoryMethod()),
                 let outlet = library.newStream(library.memoryMethod())
-            else { throw TLSFailure.notThere("it has no memory") }
+            else { throw TLSFailure.notAgreed(host, "no memory") }
             library.setStreams(session, input, outlet)
             library.setClient(session)
             (self.library, self.session, self.input, self.outlet) = (library, session, input, outlet)
