@@ -54,7 +54,7 @@ let package = Package(
         module("RelayClientCore", ["RelayPrimitives", "RelayRights", "RelayWire"]),
         // epoll, which the module of Linux's C library leaves out: a header and no code.
         .systemLibrary(name: "CEpoll"),
-        module("RelayIO", [.target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
+        module("RelayIO", ["RelayPrimitives", .target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
         // What an app that only connects has no use for: Apple wants reasons for some of it.
         module("RelaySystem", ["RelayIO", .target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
         // What the compiler puts into the program: the whiteboard and its client, the demo's lesson, and the commit of a packaged build.

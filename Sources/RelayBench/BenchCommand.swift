@@ -129,7 +129,9 @@ extension Command {
         // What 'serve' would refuse is a wrong command line here, too.
         try relay.check(arguments)
         if arguments.value("--url") != nil {
-            setting.address = try arguments.address()
+            let address = try arguments.address()
+            guard address.protection == .plain else { throw UsageError("option --url: \(address) wants TLS, which bench does not speak") }
+            setting.address = address
             setting.key = try arguments.value("--key-file").map(Arguments.secret(in:))
             if setting.key == nil, case .key(let key)? = try arguments.invitation().credential { setting.key = key }
             Console.note("What the relay uses is not known, and its rates are its own: it is not one that this command started.")

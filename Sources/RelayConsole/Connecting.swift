@@ -8,7 +8,8 @@ import RelayWire
 extension Command.Option {
     package static let url = value(
         "--url", as: "URL",
-        help: "Relay address, such as relay://host:7420. Default: $BOARDRELAY_URL, else this machine. Other users here can see a key in it."
+        help: "Relay address, such as relay://host:7420, with TLS relays://host:7420. Default: $BOARDRELAY_URL, else this machine. "
+            + "Other users here can see a key in it."
     )
     package static let key = value("--key", as: "KEY", help: "Key of the relay. Other users here can see it: prefer --key-file.")
     package static let keyFile = value("--key-file", as: "FILE", help: "File with the relay's key.")
@@ -23,16 +24,15 @@ extension Arguments {
     package func invitation(environment: [String: String] = ProcessInfo.processInfo.environment) throws(UsageError) -> Invitation {
         let fallback = environment["BOARDRELAY_URL"].flatMap { $0.isEmpty ? nil : $0 }
         guard let text = value("--url") ?? fallback else { return Invitation(RelayAddress(host: "127.0.0.1")) }
-        if let invitation = try? Invitation(text) { return invitation }
         let source = value("--url") == nil ? "$BOARDRELAY_URL" : "option --url"
-        if let scheme = ["https", "wss"].first(where: { text.lowercased().hasPrefix("\($0)://") }) {
-            throw UsageError(
-                "\(source): \(scheme):// wants TLS, which this program does not speak: give the relay's own port in its network, "
-                    + "relay://host:7420")
+        do {
+            return try Invitation(text)
+        } catch {
+            // What stands behind # may be a key.
+            let place = String(text.prefix { $0 != "#" })
+            guard RelayAddress(place) == nil else { throw UsageError("\(source): \(Printable.escaped(error.text))") }
+            throw UsageError("\(source) wants an address such as relay://host:7420, not \(Printable.quoted(place))")
         }
-        // What stands behind # may be a key.
-        throw UsageError(
-            "\(source) wants an address such as relay://host:7420, not \(Printable.quoted(String(text.prefix { $0 != "#" })))")
     }
 
     /// Where the relay is; of several addresses the first.
@@ -227,7 +227,7 @@ private func connect(_ arguments: Arguments, _ entering: Entering) async throws 
         if error.code == .timedOut { throw Failure("\(address): the relay could not be reached in time (\(error.name))") }
         let hint =
             switch error.code {
-            case .connectFailed:
+            case .connectFailed where address.protection == .plain:
                 " (is it running? 'boardrelay serve' starts one; for another port give --url \(address.origin):PORT or set $BOARDRELAY_URL)"
             case .credentialRequired:
                 " (give --key-file or --token-file, or set $BOARDRELAY_KEY, "

@@ -9,10 +9,11 @@ package enum Connector {
     ///   - timeoutMilliseconds: for all addresses together, once the resolver has told them.
     ///   - isCancelled: asked at least every 250 ms.
     /// - Returns: a connected descriptor, the caller's now.
-    /// - Throws: why each address failed; the text names them. `ECANCELED` when it was cancelled.
+    /// - Throws: why each address failed; the text names them. `ECANCELED` when it was cancelled. An address that wants TLS is refused.
     package static func connect(
         to address: RelayAddress, timeoutMilliseconds: Int, isCancelled: () -> Bool = { false }
     ) throws(SocketAddress.Failure) -> Int32 {
+        guard address.protection == .plain else { throw SocketAddress.Failure("\(address) wants TLS, which is not spoken here") }
         let targets = try SocketAddress.resolve(host: address.host, port: address.port)
         return try connect(toFirstOf: targets, timeoutMilliseconds: timeoutMilliseconds, isCancelled: isCancelled)
     }

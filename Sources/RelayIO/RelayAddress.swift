@@ -1,31 +1,51 @@
-/// Where a relay listens: `relay://host:7420`.
+/// Where a relay listens: `relay://host:7420`, or, behind TLS, `relays://host:7420`.
 ///
-/// `tcp`, `http`, `ws` and no scheme at all mean the same port; an IPv6 address stands in brackets.
+/// `tcp`, `http`, `ws` and no scheme at all mean the same as `relay`; `https` and `wss` mean the same as `relays`, on port 443 unless
+/// another is named. An IPv6 address stands in brackets.
 public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
     /// A name, an IPv4 address, or an IPv6 address without brackets.
     public var host: String
     /// 1…65,535.
     public var port: UInt16
+    /// How a link to it is protected.
+    public var protection: Protection
     /// Whether a relay will be found here again: not on a port that the system chose.
     package var isLasting = true
 
     /// The port of a relay that was told no other.
     public static let defaultPort: UInt16 = 7420
 
-    /// The relay on a host, on the usual port unless another is named.
-    public init(host: String, port: UInt16 = Self.defaultPort) {
-        self.host = host
-        self.port = port
+    /// How a link is protected from those who carry it. No link is ever less protected than its address says.
+    public enum Protection: Hashable, Sendable {
+        /// Not at all: everybody on the way can read and change everything.
+        case plain
+        /// By TLS 1.2 or newer: the server's certificate is for `host` and comes from a root that this system trusts.
+        case certified
+        /// By TLS 1.2 or newer: the server has the key with this pin. What else its certificate says does not matter.
+        case pinned(KeyPin)
     }
 
-    /// Reads `relay://host:port`, `host:port`, `host`, `[v6]:port`; what follows a `/` after the port is ignored.
+    /// The relay on a host, on the usual port unless another is named.
+    public init(host: String, port: UInt16 = Self.defaultPort, protection: Protection = .plain) {
+        self.host = host
+        self.port = port
+        self.protection = protection
+    }
+
+    /// Reads `relay://host:port`, `relays://host:port`, `host:port`, `host`, `[v6]:port`; what follows a `/` after the port is ignored.
     ///
     /// - Returns: `nil` for an unknown scheme, an empty host or a malformed port, and for a text with something behind `#`, such as a
     ///   key: that is an `Invitation`.
     public init?(_ text: String) {
         var rest = Substring(text)
+        var (protection, port) = (Protection.plain, Self.defaultPort)
         if let scheme = rest.range(of: "://") {
-            guard ["relay", "tcp", "http", "ws"].contains(rest[..<scheme.lowerBound].lowercased()) else { return nil }
+            switch rest[..<scheme.lowerBound].lowercased() {
+            case "relay", "tcp", "http", "ws": break
+            case "relays": protection = .certified
+            case "https", "wss": (protection, port) = (.certified, 443)
+            default: return nil
+            }
             rest = rest[scheme.upperBound...]
         }
         if let hash = rest.firstIndex(of: "#"), rest.index(after: hash) < rest.endIndex { return nil }
@@ -47,21 +67,49 @@ public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
             tail = ""
         }
         guard !host.isEmpty, host.allSatisfy({ !$0.isWhitespace }) else { return nil }
-        var port = Self.defaultPort
         if !tail.isEmpty {
             guard tail.first == ":", let number = UInt16(tail.dropFirst()), number > 0, !tail.dropFirst().hasPrefix("+") else { return nil }
             port = number
         }
-        self.init(host: String(host), port: port)
+        self.init(host: String(host), port: port, protection: protection)
     }
 
     /// The whiteboard's.
     package var pageURL: String { "http\(description.dropFirst("relay".count))/" }
 
     /// Without the port.
-    package var origin: String { "relay://\(host.contains(":") ? "[\(host)]" : host)" }
+    package var origin: String { "relay\(protection == .plain ? "" : "s")://\(host.contains(":") ? "[\(host)]" : host)" }
 
+    /// Without the pin.
     public var description: String { "\(origin):\(port)" }
+}
+
+/// The fingerprint of a server's public key: SHA-256 of its SubjectPublicKeyInfo (RFC 5280), in DER.
+///
+/// A new certificate for the same key has the same pin. This prints it:
+///
+///     openssl x509 -in relay.pem -pubkey -noout | openssl pkey -pubin -outform der | sha256sum
+public struct KeyPin: Hashable, Sendable, CustomStringConvertible {
+    /// Hexadecimal digits of a pin.
+    public static let digitCount = 64
+
+    /// 64 hexadecimal digits, the letters small.
+    public let description: String
+
+    /// Reads 64 hexadecimal digits, with small or capital letters.
+    ///
+    /// - Returns: `nil` for anything else.
+    public init?(_ digits: some StringProtocol) {
+        guard digits.utf8.count == Self.digitCount, digits.utf8.allSatisfy(Self.isDigit) else { return nil }
+        description = digits.lowercased()
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): true
+        default: false
+        }
+    }
 }
 
 extension Substring {

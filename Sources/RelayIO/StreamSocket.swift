@@ -91,6 +91,10 @@ package final class StreamSocket: @unchecked Sendable {
     /// Writes what the socket takes at once.
     package func write(_ vectors: UnsafeMutablePointer<iovec>, count: Int) -> Writing {
         guard !isClosed, refusal == 0 else { return .failed(isClosed ? EPIPE : refusal) }
+        return Self.write(descriptor, vectors, count: count)
+    }
+
+    package static func write(_ descriptor: Int32, _ vectors: UnsafeMutablePointer<iovec>, count: Int) -> Writing {
         var message = msghdr()
         message.msg_iov = vectors
         message.msg_iovlen = .init(count)

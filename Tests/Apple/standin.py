@@ -2,7 +2,7 @@
 
 * C headers: those that Apple publishes, from the wheel of `ziglang` on PyPI, pinned.
 * Swift's own modules: the toolchain's .swiftinterface files, which carry Apple's availability, built for Apple's triples.
-* What Apple adds to the C library, Dispatch and Foundation: overlay/*.swift, signatures only.
+* What Apple adds to the C library, Dispatch and Foundation, and its own frameworks: overlay/*.swift, signatures only.
 """
 import dataclasses
 import hashlib
@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 WORK = ROOT / ".build" / "apple"
 ZIGLANG = "0.17.1"
 HEADERS = "ziglang/lib/libc/include/any-darwin-any/"
-OVERLAYS = ["Darwin", "Dispatch", "Foundation"]
+OVERLAYS = ["Darwin", "Dispatch", "Foundation", "CoreFoundation", "Security", "Network"]
 # Each needs what no Apple system has, or more of Foundation than the overlay has.
 LEFT_OUT = {"Glibc", "Cxx", "CxxStdlib", "_Testing_Foundation"}
 # The first of Apple's systems that Swift was a part of: the standard library names what came later.

@@ -34,11 +34,9 @@ struct UsageTests {
             (["sub", "lesson", "--timeout", "soon"], "option --timeout wants a time"),
             (["sub", "lesson", "--topic", "_x"], "option --topic takes no \"_x\": names are ASCII"),
             (["sub", "lesson", "--url", "ftp://x"], "option --url wants an address"),
-            (
-                ["sub", "lesson", "--url", "HTTPS://x/#key=k"],
-                "option --url: https:// wants TLS, which this program does not speak: give the relay's"
-            ),
-            (["key", "show", "--url", "wss://x"], "option --url: wss:// wants TLS"),
+            (["sub", "lesson", "--url", "HTTPS://x/#pin=ab"], "option --url: a pin has 64 hexadecimal digits, here are 2"),
+            (["key", "show", "--url", "wss://x#also=y"], "relays://x:443 and relay://y:7420 are not protected in the same way"),
+            (["bench", "messages", "--url", "relays://x"], "option --url: relays://x:7420 wants TLS, which bench does not speak"),
             (["sub", "lesson", "--raw", "--json"], "options --raw and --json exclude each other"),
             (["sub", "lesson", "--as", ""], "option --as: a name has at least 1 byte"),
             (["pub", "lesson"], "what to send is missing: TEXT, -m TEXT, -f FILE or standard input"),

@@ -6,6 +6,11 @@ import Testing
 /// What lets a newcomer in, as a text: of a relay, of its QR code, of a link to a board.
 @Suite(.timeLimit(.minutes(10))) struct InvitationTests {
     private static let home = RelayAddress(host: "192.168.1.5")
+    private static let pinDigits = String(repeating: "0a", count: 32)
+
+    private static func pinned(_ host: String, _ port: UInt16 = 443) -> RelayAddress {
+        RelayAddress(host: host, port: port, protection: .pinned(KeyPin(pinDigits)!))
+    }
 
     @Test(
         "an invitation is read as a relay prints it, and as the page's links have it; what it does not know is ignored",
@@ -23,12 +28,19 @@ import Testing
             ("192.168.1.5#key=%FF", Invitation(Self.home, credential: .key("%FF"))),
             ("192.168.1.5#key=%+1", Invitation(Self.home, credential: .key("%+1"))),
             (
-                "192.168.1.5#also=board.local:80&also=ftp://x&also=%5B::1%5D&relay=0a&pin=p&space=s%26t&newer=1",
-                Invitation(
-                    home, or: [RelayAddress(host: "board.local", port: 80), RelayAddress(host: "::1")], relayID: "0a", pin: "p",
-                    space: "s&t")
+                "192.168.1.5#also=board.local:80&also=ftp://x&also=%5B::1%5D&relay=0a&space=s%26t&newer=1",
+                Invitation(home, or: [RelayAddress(host: "board.local", port: 80), RelayAddress(host: "::1")], relayID: "0a", space: "s&t")
             ),
-            ("https://board.example/#k=abc&also=192.168.1.5", Invitation(Self.home, credential: .key("abc"))),
+            (
+                "https://board.example/#k=abc&also=relays://192.168.1.5",
+                Invitation(
+                    RelayAddress(host: "board.example", port: 443, protection: .certified),
+                    or: [RelayAddress(host: "192.168.1.5", protection: .certified)], credential: .key("abc"))
+            ),
+            (
+                "https://board.example/#pin=\(pinDigits.uppercased())&k=abc&also=wss://192.168.1.5:1&also=ftp://x",
+                Invitation(Self.pinned("board.example"), or: [Self.pinned("192.168.1.5", 1)], credential: .key("abc"))
+            ),
         ] as [(String, Invitation)])
     func reads(text: String, invitation: Invitation) throws { #expect(try Invitation(text) == invitation) }
 
@@ -38,18 +50,32 @@ import Testing
             Invitation(Self.home), Invitation(Self.home, credential: .key("a-b_c.d")),
             Invitation(Self.home, credential: .token("a.b.c"), channel: "x?y#z &%"),
             Invitation(
-                RelayAddress(host: "::1", port: 9), or: [Self.home], credential: .key("k"), channel: "lesson", relayID: "0a",
-                pin: "é&=", space: "s"),
+                RelayAddress(host: "::1", port: 9), or: [Self.home], credential: .key("k"), channel: "lesson", relayID: "0a", space: "é&="),
+            Invitation(Self.pinned("::1", 9), or: [Self.pinned("board.local")], credential: .key("k")),
+            Invitation(RelayAddress(host: "board.local", protection: .certified), channel: "lesson"),
         ])
     func writes(invitation: Invitation) throws {
         #expect(try Invitation(invitation.text) == invitation, "\(invitation.text)")
         #expect(invitation.text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
     }
 
+    @Test("a pin is told of an invitation whose addresses have it")
+    func pin() throws {
+        #expect(try Invitation("relays://x#pin=\(Self.pinDigits)").pin == KeyPin(Self.pinDigits) && Invitation("relays://x").pin == nil)
+    }
+
     @Test(
         "a text without a relay is refused, and what stands behind # is not repeated",
-        arguments: [("", "no address"), ("#key=SECRETISH", "no address"), ("ftp://x#key=SECRETISH", "no address"),
-            ("https://board.example/#key=SECRETISH", "TLS")])
+        arguments: [
+            ("", "no address"), ("#key=SECRETISH", "no address"), ("ftp://x#key=SECRETISH", "no address"),
+            ("https://x#key=SECRETISH&also=y", "relays://x:443 and relay://y:7420 are not protected in the same way"),
+            ("relay://x#key=SECRETISH&also=relays://y", "relay://x:7420 and relays://y:7420 are not protected in the same way"),
+            ("x#key=SECRETISH&pin=\(pinDigits)", "a pin is for TLS, and relay://x:7420 is without"),
+            ("relays://x#key=SECRETISH&pin=\(pinDigits)&also=y", "a pin is for TLS, and relay://y:7420 is without"),
+            ("relays://x#pin=SECRETISH", "64 hexadecimal digits, here are 9"), ("relays://x#pin=", "64 hexadecimal digits, here are 0"),
+            ("relays://x#key=SECRETISH&pin=\(pinDigits.dropLast())g", "64 hexadecimal digits, here is another character"),
+            ("relays://x#key=SECRETISH&pin=\(pinDigits)&pin=\(pinDigits)", "one pin, here are 2"),
+        ])
     func refuses(text: String, words: String) {
         let error = #expect(throws: RelayError.self) { try Invitation(text) }
         #expect(error?.code == .badRequest && error?.text.contains(words) == true && error?.text.contains("SECRETISH") == false)
@@ -100,6 +126,9 @@ import Testing
         nowhere.addresses = []
         let unreachable = await #expect(throws: RelayError.self) { try await connect(nowhere) }
         #expect(unreachable?.code == .badRequest)
+        let cut = Self.pinned("127.0.0.1", gone.address.port)
+        let unprotected = await #expect(throws: RelayError.self) { try await connect(Invitation(cut, or: [other.address])) }
+        #expect(unprotected?.code == .badRequest && unprotected?.text.contains("protected in the same way") == true)
         await server.stop()
         await other.stop()
     }

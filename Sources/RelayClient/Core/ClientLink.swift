@@ -1,7 +1,7 @@
 import Dispatch
 import RelayPrimitives
 
-/// The client's socket and timer, on a queue of their own.
+/// The client's link and timer, on a queue of their own.
 final class ClientLink: @unchecked Sendable {
     // Safe: everything mutable is touched on `queue` only, but for `core`, which is set once before anything runs.
     private let queue = DispatchQueue(label: "boardrelay.client")
@@ -12,13 +12,15 @@ final class ClientLink: @unchecked Sendable {
     private weak var core: ClientCore?
     private var timer: DeadlineTimer?
     private var readiness: Readiness?
-    private var socket: StreamSocket?
+    private var socket: (any LinkStream)?
     private var attempt: UInt64 = 0
     /// Of the attempt that connects now: whether it is to end.
     private var connectingIsCancelled: Mutex<Bool>?
     private var isBlocked = false
     /// Readers have no room for more.
     private var isHeldBack = false
+    /// Whether nothing has come over this link.
+    private var isUnheard = true
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
 
     init(addresses: [RelayAddress], timeout: Duration) {
@@ -67,22 +69,22 @@ final class ClientLink: @unchecked Sendable {
         let isCancelled = Mutex(false)
         connectingIsCancelled = isCancelled
         DispatchQueue.global().async { @Sendable [weak self] in
-            var result: Result<Int32, SocketAddress.Failure> = .failure(.init("an invitation without an address"))
+            var result: Result<ConnectedLink, SocketAddress.Failure> = .failure(.init("an invitation without an address"))
             var found = 0
             for place in places {
                 found = place
                 do throws(SocketAddress.Failure) {
-                    let descriptor = try Connector.connect(to: addresses[place], timeoutMilliseconds: timeout / places.count) {
+                    let link = try ConnectedLink.connect(to: addresses[place], timeoutMilliseconds: timeout / places.count) {
                         isCancelled.withLock { $0 }
                     }
-                    result = .success(descriptor)
+                    result = .success(link)
                     break
                 } catch {
                     result = .failure(error)
                 }
             }
             guard let self else {
-                if case .success(let descriptor) = result { discardDescriptor(descriptor) }
+                if case .success(let link) = result { link.discard() }
                 return
             }
             let (outcome, place) = (result, found)
@@ -93,22 +95,22 @@ final class ClientLink: @unchecked Sendable {
         }
     }
 
-    private func connected(_ result: Result<Int32, SocketAddress.Failure>, _ attempt: UInt64) {
+    private func connected(_ result: Result<ConnectedLink, SocketAddress.Failure>, _ attempt: UInt64) {
         switch result {
         case .failure(let failure):
             if attempt == self.attempt { core?.linkEnded(attempt, failure.description) }
-        case .success(let descriptor):
-            guard attempt == self.attempt, socket == nil else { return discardDescriptor(descriptor) }
-            let socket: StreamSocket
+        case .success(let link):
+            guard attempt == self.attempt, socket == nil else { return link.discard() }
+            let socket: any LinkStream
             do throws(SocketAddress.Failure) {
-                socket = StreamSocket(adopting: descriptor, on: try madeReadiness())
+                socket = link.serve(on: try madeReadiness())
             } catch {
-                discardDescriptor(descriptor)
+                link.discard()
                 core?.linkEnded(attempt, error.description)
                 return
             }
             self.socket = socket
-            isBlocked = false
+            (isBlocked, isUnheard) = (false, true)
             let handlers = StreamSocket.Handlers(
                 readable: { @Sendable [weak self] attempt in self?.read(attempt) },
                 writable: { @Sendable [weak self] _ in
@@ -133,10 +135,14 @@ final class ClientLink: @unchecked Sendable {
             switch socket.read(into: buffer) {
             case .bytes(let count):
                 let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
+                if isUnheard, bytes.starts(with: "HTTP/".utf8) {
+                    return ended(attempt, "an HTTP server answers, not a relay: a proxy before the relay must pass on all that TCP brings")
+                }
+                isUnheard = false
                 isHeldBack = !(core?.received(bytes, attempt) ?? true)
             case .wouldBlock: return
             case .end: return ended(attempt, "the relay closed the connection")
-            case .failed(let code): return ended(attempt, SystemError.text(code))
+            case .failed(let code): return ended(attempt, socket.failure?.description ?? SystemError.text(code))
             }
         }
     }
@@ -158,14 +164,9 @@ final class ClientLink: @unchecked Sendable {
     private func flush() {
         guard let socket, !isBlocked, let core else { return }
         while true {
-            var bytes = core.gather()
+            let bytes = core.gather()
             guard !bytes.isEmpty else { return }
-            let count = bytes.count
-            let writing = bytes.withUnsafeMutableBytes { buffer in
-                var vector = SystemVector(iov_base: buffer.baseAddress, iov_len: count)
-                return socket.write(&vector, count: 1)
-            }
-            switch writing {
+            switch bytes.withUnsafeBytes({ socket.write($0) }) {
             case .wrote(let written): core.wrote(written)
             case .wouldBlock:
                 isBlocked = true

@@ -16,10 +16,12 @@ import RelayWire
 /// | `/b/NAME?…`, before all others | `channel` |
 /// | `also=HOST:PORT`, any number | `addresses`, behind the first |
 /// | `relay=…` | `relayID` |
-/// | `pin=…` | `pin` |
+/// | `pin=…`, once | `pin`: 64 hexadecimal digits |
 /// | `space=…` | `space` |
 ///
 /// What else stands there is ignored: a newer relay may say more.
+///
+/// All addresses are protected in the same way. Otherwise who cuts the protected links would have the credential come without protection.
 public struct Invitation: Hashable, Sendable {
     /// Where the relay is reached, one at least: the first that lets in counts.
     public var addresses: [RelayAddress]
@@ -29,40 +31,42 @@ public struct Invitation: Hashable, Sendable {
     public var channel: String?
     /// The relay's public id, 32 hexadecimal digits. A relay with another one is refused.
     public var relayID: String?
-    /// Fingerprint of the relay's public key. It is kept, and not compared yet: this library does not speak TLS.
-    public var pin: String?
+    /// The pin of the server's key, which its addresses carry.
+    public var pin: KeyPin? { if case .pinned(let pin) = addresses.first?.protection { pin } else { nil } }
     /// Which part of a shared relay is meant. It is kept, and not used yet.
     public var space: String?
 
     /// The invitation to a relay whose parts are known.
     public init(
         _ address: RelayAddress, or others: [RelayAddress] = [], credential: Credential? = nil, channel: String? = nil,
-        relayID: String? = nil, pin: String? = nil, space: String? = nil
+        relayID: String? = nil, space: String? = nil
     ) {
         addresses = [address] + others
         self.credential = credential
         self.channel = channel
         self.relayID = relayID
-        self.pin = pin
         self.space = space
     }
 
     /// Reads a text.
     ///
-    /// - Throws: `badRequest` if it names no relay that this library can reach. The error says nothing of what stands behind `#`.
+    /// - Throws: `badRequest` if it names no relay that this library can reach, if its pin is none, or if its addresses are protected in
+    ///   different ways. The error says nothing of what stands behind `#`.
     public init(_ text: String) throws(RelayError) {
         let place = String(text.prefix { $0 != "#" })
         let parts = Self.parts(text.dropFirst(place.count + 1))
         func first(_ names: String...) -> String? { parts.first { names.contains($0.name) && !$0.value.isEmpty }?.value }
         addresses = ([place] + parts.filter { $0.name == "also" }.map(\.value)).compactMap { RelayAddress($0) }
-        guard !addresses.isEmpty else {
-            let isTLS = ["https://", "wss://", "relays://"].contains { place.lowercased().hasPrefix($0) }
-            throw RelayError(
-                .badRequest, isTLS ? "\(place) wants TLS, which this library does not speak" : "\(place) is no address of a relay")
+        guard !addresses.isEmpty else { throw RelayError(.badRequest, "\(place) is no address of a relay") }
+        if let pin = try Self.pin(parts.filter { $0.name == "pin" }.map(\.value)) {
+            for index in addresses.indices where addresses[index].protection == .certified { addresses[index].protection = .pinned(pin) }
+            if let plain = addresses.first(where: { $0.protection == .plain }) {
+                throw RelayError(.badRequest, "a pin is for TLS, and \(plain) is without: it would begin with relays://")
+            }
         }
+        try Self.check(addresses)
         channel = first("/b/").flatMap { try? Name($0).text }
         relayID = first("relay")
-        pin = first("pin")
         space = first("space")
         credential =
             switch parts.first(where: { Self.credentials.contains($0.name) && !$0.value.isEmpty }) {
@@ -81,10 +85,27 @@ public struct Invitation: Hashable, Sendable {
         case .joinCode, nil: break
         }
         parts += addresses.dropFirst().map { ("also", $0.description) }
-        parts += [("relay", relayID), ("pin", pin), ("space", space)]
+        parts += [("relay", relayID), ("pin", pin?.description), ("space", space)]
         let query = parts.compactMap { part in part.value.map { "\(part.name)=\(Self.encoded($0))" } }.joined(separator: "&")
         let path = channel.map { "/b/" + Self.encoded($0) + (query.isEmpty ? "" : "?") } ?? ""
         return addresses[0].pageURL + (path.isEmpty && query.isEmpty ? "" : "#" + path + query)
+    }
+
+    private static func pin(_ texts: [String]) throws(RelayError) -> KeyPin? {
+        guard let text = texts.first else { return nil }
+        guard texts.count == 1 else {
+            throw RelayError(.badRequest, "an address has one pin, here are \(texts.count)", limit: 1, actual: texts.count)
+        }
+        if let pin = KeyPin(text) { return pin }
+        let (limit, actual) = (KeyPin.digitCount, text.count)
+        let fault = actual == limit ? "here is another character" : "here are \(actual)"
+        throw RelayError(.badRequest, "a pin has \(limit) hexadecimal digits, \(fault)", limit: limit, actual: actual)
+    }
+
+    static func check(_ addresses: [RelayAddress]) throws(RelayError) {
+        guard let first = addresses.first else { throw RelayError(.badRequest, "an invitation without an address") }
+        guard let other = addresses.first(where: { $0.protection != first.protection }) else { return }
+        throw RelayError(.badRequest, "\(first) and \(other) are not protected in the same way: all addresses of an invitation are")
     }
 
     private static let credentials = ["key", "k", "token", "t"]
