@@ -236,8 +236,9 @@ public final class RTMClientKit: Sendable {
     func client() throws -> WhiteboardClient { try session().client }
 
     /// A call that needs a login and answers that it was done.
-    func call(_ operation: String, _ area: RTMArea, _ body: (WhiteboardClient) async throws -> Void) async -> (RTMCommonResponse?, RTMErrorInfo?)
-    {
+    func call(_ operation: String, _ area: RTMArea, _ body: (WhiteboardClient) async throws -> Void) async -> (
+        RTMCommonResponse?, RTMErrorInfo?
+    ) {
         await ask(operation, area) { client in
             try await body(client)
             return RTMCommonResponse()

@@ -29,7 +29,9 @@ public final class RTMLock: Sendable {
     public func acquireLock(channelName: String, channelType: RTMChannelType, lockName: String, retry: Bool) async -> (
         RTMCommonResponse?, RTMErrorInfo?
     ) {
-        await on("acquireLock", channelName, channelType) { locks in try await locks.lock(lockName).acquire(wait: retry ? .seconds(300) : nil) }
+        await on("acquireLock", channelName, channelType) { locks in
+            try await locks.lock(lockName).acquire(wait: retry ? .seconds(300) : nil)
+        }
     }
 
     /// Gives a lock back.

@@ -28,7 +28,8 @@ final class ReplayWitness: Sendable {
     private let book = Mutex(Book())
 
     /// Nobody sees it: it is in no count.
-    static func enter(_ client: WhiteboardClient, channel: String, plans: [(user: String, plan: ReplayPlan)]) async throws -> ReplayWitness {
+    static func enter(_ client: WhiteboardClient, channel: String, plans: [(user: String, plan: ReplayPlan)]) async throws -> ReplayWitness
+    {
         try await client.subscribe(channel, features: [.messages], quiet: true)
         let stream = try await client.join(channel, features: [], quiet: true)
         try await stream.subscribeTopic(BoardWords.pointsTopic, users: .all)

@@ -31,7 +31,8 @@ struct RecordCommandTests {
     /// - Parameter seen: waits until a recorder has written a line with these words: one that catches up with a change set misses packets.
     func play(_ url: String, seen: (String) async -> Void = { _ in }) async throws {
         let invitation = try Invitation(url)
-        let ada = try await WhiteboardClient.connect(to: invitation, as: "ada"), ben = try await WhiteboardClient.connect(to: invitation, as: "ben")
+        let ada = try await WhiteboardClient.connect(to: invitation, as: "ada"),
+            ben = try await WhiteboardClient.connect(to: invitation, as: "ben")
         for client in [ada, ben] { try await client.subscribe("lesson", features: [.messages]) }
         _ = try await ada.send(changes: [Self.text("t1", "one"), Self.text("t2", "two", locked: true)], to: "lesson").stored
         await seen(#""key":"t2""#)

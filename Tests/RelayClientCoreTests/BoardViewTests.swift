@@ -51,7 +51,8 @@ private struct ToldBoard {
     @Test("[BL5] an offset at which an own record was accepted and not stored is another's after a restart: what comes behind it counts")
     func restart() {
         var board = ToldBoard()
-        let there = board.send("there"), gone = board.send("gone")
+        let there = board.send("there")
+        let gone = board.send("gone")
         for own in [there, gone] { board.view.accepted(own, last: 100) }
         board.record("there", 95, "theirs")
         _ = board.view.stored(there, last: 93, receipt: 1)
@@ -109,10 +110,13 @@ private struct ToldBoard {
         #expect(board.shown == ["again": "x"] && board.view.isComplete)
     }
 
-    @Test("[BL3, BL4] own records of before a reset are not shown for it: none of the old numbering is, and one behind it is when it is stored")
+    @Test(
+        "[BL3, BL4] own records of before a reset are not shown for it: none of the old numbering is, and one behind it is when it is stored"
+    )
     func reset() {
         var board = ToldBoard(isRead: false)
-        let behind = board.send("behind"), among = board.send("among")
+        let behind = board.send("behind")
+        let among = board.send("among")
         for own in [behind, among] { board.view.accepted(own, last: 15) }
         board.missed(.reset)
         #expect(board.shown == ["behind": "own", "among": "own"], "what is on its way is shown")
@@ -125,7 +129,8 @@ private struct ToldBoard {
     @Test("an own record is shown at once, the newest of its key on top, and goes when it is refused; a removal is one, too")
     func own() {
         var board = ToldBoard { $0.record("a", 1, "theirs") }
-        let first = board.send("a", "1"), second = board.send("a", "2")
+        let first = board.send("a", "1")
+        let second = board.send("a", "2")
         #expect(board.shown == ["a": "2"] && board.view.records["a"]?.isPending == true)
         board.view.ended(second)
         #expect(board.shown == ["a": "1"])

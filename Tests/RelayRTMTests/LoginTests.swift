@@ -157,7 +157,8 @@ import Testing
         succeeded(await hers.join(RTMJoinChannelOption()))
         succeeded(await hers.subscribeTopic("points", option: nil))
         let bobs = [
-            try await WhiteboardClient.connect(to: server.address, as: "bob"), try await WhiteboardClient.connect(to: server.address, as: "bob"),
+            try await WhiteboardClient.connect(to: server.address, as: "bob"),
+            try await WhiteboardClient.connect(to: server.address, as: "bob"),
         ]
         let streams = [try await bobs[0].join("lesson"), try await bobs[1].join("lesson")]
         for stream in streams { try await stream.joinTopic("points") }

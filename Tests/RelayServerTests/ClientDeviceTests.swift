@@ -7,7 +7,9 @@ import Testing
 @Suite struct ClientDeviceTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("boardrelay-devices-\(UUID().uuidString)")
 
-    private func withRelay(_ access: WhiteboardRelay.Access = .open, _ body: (WhiteboardRelay, RelayAddress) async throws -> Void) async throws {
+    private func withRelay(_ access: WhiteboardRelay.Access = .open, _ body: (WhiteboardRelay, RelayAddress) async throws -> Void)
+        async throws
+    {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try await WhiteboardRelay.start(.init(port: 0, storage: .inMemory, access: access, hub: .unhurried()))
         // As an app finds it again.
@@ -129,11 +131,13 @@ import Testing
             let void = try await phone.handOver()
             let offer = try await phone.handOver()
             #expect(offer.code.utf8.count == 10 && offer.validFor == .seconds(120) && offer.code != void.code)
-            #expect(await code { _ = try await WhiteboardClient.takeUp(code: void.code, at: address, options: tabletOptions) } == .codeWrong)
+            #expect(
+                await code { _ = try await WhiteboardClient.takeUp(code: void.code, at: address, options: tabletOptions) } == .codeWrong)
             let typed = offer.code.lowercased().prefix(5) + "-" + offer.code.lowercased().suffix(5)
             let tablet = try await WhiteboardClient.takeUp(code: String(typed), at: address, options: tabletOptions)
             #expect(tablet.user == "alice" && tablet.secret == phone.secret && tablet.device != phone.device)
-            #expect(await code { _ = try await WhiteboardClient.takeUp(code: offer.code, at: address, options: tabletOptions) } == .codeWrong)
+            #expect(
+                await code { _ = try await WhiteboardClient.takeUp(code: offer.code, at: address, options: tabletOptions) } == .codeWrong)
             // It can offer, as any device.
             _ = try await tablet.handOver()
             let again = try await WhiteboardClient.connect(to: address, as: "alice", options: tabletOptions)

@@ -7,36 +7,7 @@ import RelayServer
 import Testing
 
 /// The surface that apps use, with a relay in this process.
-@Suite struct ClientHandleTests {
-    private func withRelay(
-        _ change: (inout Configuration) -> Void = { _ in }, _ body: (WhiteboardRelay) async throws -> Void
-    ) async throws {
-        var hub = Configuration.unhurried()
-        change(&hub)
-        let relay = try await WhiteboardRelay.start(.init(port: 0, hub: hub))
-        do { try await body(relay) } catch {
-            await relay.stop()
-            throw error
-        }
-        await relay.stop()
-    }
-
-    private func client(_ relay: WhiteboardRelay, _ user: String, _ change: (inout ClientOptions) -> Void = { _ in }) throws -> WhiteboardClient {
-        var options = ClientOptions()
-        options.secret = .inMemory
-        change(&options)
-        return try WhiteboardClient(Invitation(relay.address), user: user, options: options)
-    }
-
-    private func error(_ body: () async throws -> Void) async -> RelayError? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return error as? RelayError
-        }
-    }
-
+@Suite struct ClientHandleTests: HandleScene {
     // MARK: - Coming and going
 
     @Test("making a client does nothing; the first call connects; a name that is none is refused at once")
@@ -177,9 +148,12 @@ import Testing
     @Test("two readers get everything each; break, the task and leave end a loop without an error; later ones begin where they are made")
     func readers() async throws {
         try await withRelay { relay in
-            let alice = try client(relay, "alice"), bob = try client(relay, "bob")
+            let alice = try client(relay, "alice")
+            let bob = try client(relay, "bob")
             let lesson = try bob.channel("lesson")
-            let first = lesson.messages(), second = lesson.messages(), cancelled = lesson.messages()
+            let first = lesson.messages()
+            let second = lesson.messages()
+            let cancelled = lesson.messages()
             try await lesson.open(from: .now)
             for number in 1...40 { _ = try await alice.channel("lesson").send("\(number)").accepted }
             func texts(_ events: Events<MessageEvent>, _ count: Int) async throws -> [String] {
@@ -216,7 +190,8 @@ import Testing
     @Test("a client that nobody reads goes on: its calls are answered, others see it")
     func nobodyReads() async throws {
         try await withRelay { relay in
-            let alice = try client(relay, "alice"), bob = try client(relay, "bob")
+            let alice = try client(relay, "alice")
+            let bob = try client(relay, "bob")
             let lesson = try bob.channel("lesson")
             try await lesson.open()
             let text = Payload(String(repeating: "x", count: 30_000))
@@ -233,8 +208,10 @@ import Testing
     @Test("a board has own records at once, then stored; another client has the same; changes have own ones with their receipt")
     func boards() async throws {
         try await withRelay { relay in
-            let alice = try client(relay, "alice"), bob = try client(relay, "bob")
-            let mine = try alice.channel("lesson"), theirs = try bob.channel("lesson")
+            let alice = try client(relay, "alice")
+            let bob = try client(relay, "bob")
+            let mine = try alice.channel("lesson")
+            let theirs = try bob.channel("lesson")
             let changes = mine.board.changes()
             try await mine.open()
             let receipt = try mine.board.put("one", key: "a", customType: "stroke")
@@ -313,134 +290,6 @@ import Testing
                 break
             }
             await alice.close()
-        }
-    }
-
-    // MARK: - Topics, presence, locks
-
-    @Test("packets follow their topic while the reader is open; the publisher says when it was ended")
-    func topics() async throws {
-        try await withRelay { relay in
-            let alice = try client(relay, "alice"), bob = try client(relay, "bob")
-            let points = try alice.channel("lesson").topic("points"), heard = try bob.channel("lesson").topic("points")
-            let packets = heard.packets()
-            let pen = try await points.startPublishing(lifetime: .milliseconds(300))
-            #expect(pen.isOpen)
-            try await eventually("bob follows") { (try? await heard.followed().all) ?? false }
-            for number in 1...3 { try pen.send("\(number)", slot: UInt32(number)) }
-            var texts: [String] = []
-            for try await case .packet(let packet) in packets {
-                texts.append("\(packet.publisher) \(packet.payload.text ?? "")")
-                if texts.count == 3 { break }
-            }
-            #expect(texts == ["alice 1", "alice 2", "alice 3"])
-            try await eventually("bob has let go") { (try? await heard.followed()) == Topic.Selection(all: false) }
-            try await pen.stop()
-            #expect(!pen.isOpen)
-            #expect(throws: RelayError.self) { try pen.send("late") }
-            await alice.close()
-            await bob.close()
-        }
-    }
-
-    @Test("members are complete, however many they are, and are told as they come, change and go")
-    func members() async throws {
-        try await withRelay { $0.presenceInterval = .milliseconds(20) } _: { relay in
-            let bob = try client(relay, "bob")
-            let lesson = try bob.channel("lesson")
-            var others: [WhiteboardClient] = []
-            for number in 1...120 {
-                others.append(try client(relay, "user-\(number)"))
-                try await others.last!.channel("lesson").open([.messages])
-            }
-            var members = lesson.presence.members().makeAsyncIterator()
-            try await lesson.open()
-            var now = await members.next()
-            while now?.count != 121 { print("COUNT", now?.count ?? -1); print("COUNT", now?.count ?? -1); now = await members.next() }
-            try await others[0].channel("lesson").presence.set(["name": "Ann"])
-            while now?["user-1"]?.states != ["name": "Ann"] { now = await members.next() }
-            await others[0].close()
-            while now?.count != 120 { now = await members.next() }
-            for other in others { await other.close() }
-            await bob.close()
-        }
-    }
-
-    @Test("with lets one task in at a time, gives the lock back however the body ends, and says when it was lost")
-    func locks() async throws {
-        try await withRelay { relay in
-            let alice = try client(relay, "alice"), bob = try client(relay, "bob")
-            let lesson = try alice.channel("lesson")
-            try await lesson.open([.messages, .locks])
-            let pen = try lesson.lock("pen")
-            try await pen.make()
-            let inside = Counter()
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 1...5 {
-                    group.addTask {
-                        try await pen.with(wait: .seconds(60)) { hold in
-                            #expect(inside.add(1) == 1 && hold.isHeld)
-                            await Task.yield()
-                            _ = inside.add(-1)
-                        }
-                    }
-                }
-                try await group.waitForAll()
-            }
-            #expect(try await lesson.locks().map(\.owner) == [nil])
-            struct Stop: Error {}
-            await #expect(throws: Stop.self) { try await pen.with { _ in throw Stop() } }
-            #expect(try await lesson.locks().map(\.owner) == [nil])
-            let lost = await error {
-                try await pen.with { hold in
-                    try await bob.channel("lesson").lock("pen").revoke(from: "alice")
-                    try await eventually("alice is told") { !hold.isHeld }
-                }
-            }
-            #expect(lost?.code == .lockLost)
-            await alice.close()
-            await bob.close()
-        }
-    }
-
-    @Test("a token of the app's own is asked for at each login")
-    func tokens() async throws {
-        try await withRelay { relay in
-            let asked = Counter()
-            let alice = try client(relay, "alice") { $0.token = { "token \(asked.add(1))" } }
-            // A relay that lets everybody in still refuses a token that it cannot read.
-            let refused = await error { try await alice.connect() }
-            #expect(refused?.code == .tokenInvalid || alice.link.isConnected)
-            #expect(asked.add(0) == 1)
-            await alice.close()
-        }
-    }
-
-    @Test("[DM2] reading acknowledges no direct message; its receipt is acknowledged when the app says so")
-    func directs() async throws {
-        try await withRelay { relay in
-            let alice = try client(relay, "alice"), bob = try client(relay, "bob")
-            let events = bob.events()
-            try await bob.connect()
-            let receipt = try alice.person("bob").send("hello")
-            for try await case .direct(let message) in events {
-                #expect(message.payload.text == "hello" && message.sender == "alice")
-                message.acknowledge()
-                break
-            }
-            try await receipt.acknowledged()
-            await alice.close()
-            await bob.close()
-        }
-    }
-}
-
-private final class Counter: Sendable {
-    private let value = Mutex(0)
-    func add(_ step: Int) -> Int {
-        value.withLock { value in
-            value += step
-            return value
         }
     }
 }

@@ -35,7 +35,8 @@ import Testing
         #expect(try await metadata.update(["title": "é 🦆"], revisions: ["title": 1], recordsUser: true, recordsTime: true) == 2)
         let contents = try await metadata.get()
         #expect(contents.majorRevision == 2 && contents.items.mapValues(\.revision) == ["note": 1, "title": 2])
-        #expect(contents.items["title"]?.value == "é 🦆" && contents.items["title"]?.author == "alice" && contents.items["title"]?.date != nil)
+        #expect(
+            contents.items["title"]?.value == "é 🦆" && contents.items["title"]?.author == "alice" && contents.items["title"]?.date != nil)
         let refused = await code { try await metadata.set(["title": "x"], revisions: ["title": 1]) }
         #expect(refused?.code == .revisionMismatch && refused?.limit == 1 && refused?.actual == 2)
         #expect(await code { try await metadata.update(["new": "x"]) }?.code == .itemNotFound)

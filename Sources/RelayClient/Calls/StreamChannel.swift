@@ -24,7 +24,7 @@ package struct StreamChannel: Sendable {
     }
 
     /// Ends publishing in a topic.
-    /// 
+    ///
     /// - Throws: `topicNotJoined`, `badName`, or why the relay was not reached.
     package func leaveTopic(_ topic: String) async throws(RelayError) { _ = try await client.core.ask(.leaveTopic(try self.topic(topic))) }
 

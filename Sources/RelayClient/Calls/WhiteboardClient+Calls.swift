@@ -77,7 +77,8 @@ extension WhiteboardClient {
         _ payload: Payload, to channel: String, customType: String? = nil, echo: Bool = false, storeInHistory: Bool = true
     ) throws(RelayError) -> Receipt {
         let pending = try core.send { (readable, token, now) throws(RelayError) in
-            try readable.machine.send(payload, to: channel, customType: customType, echo: echo, isKept: storeInHistory, token: token, at: now)
+            try readable.machine.send(
+                payload, to: channel, customType: customType, echo: echo, isKept: storeInHistory, token: token, at: now)
         }
         return Receipt(fate: fate(pending))
     }

@@ -116,7 +116,8 @@ final class ClientCore: Sendable {
     }
 
     func ask(_ request: ClientRequest, _ call: CallOptions = .init()) async throws(RelayError) -> ClientAnswer {
-        try await self.call(call, isHandedOver: request.isHandedOver, more: request.waitAtRelay) { (readable, token, now) throws(RelayError) in
+        try await self.call(call, isHandedOver: request.isHandedOver, more: request.waitAtRelay) {
+            (readable, token, now) throws(RelayError) in
             try readable.machine.request(request, token: token, at: now)
         }
     }

@@ -58,7 +58,8 @@ public struct Metadata: Sendable {
     ///
     /// - Throws: as `set`.
     @discardableResult
-    public func removeAll(majorRevision: UInt64? = nil, lock: String? = nil, call: CallOptions = .init()) async throws(RelayError) -> UInt64 {
+    public func removeAll(majorRevision: UInt64? = nil, lock: String? = nil, call: CallOptions = .init()) async throws(RelayError) -> UInt64
+    {
         try await change(.removeMetadata(owner, nil, majorRevision: majorRevision, lock: try name(lock)), call)
     }
 
@@ -103,7 +104,8 @@ public struct Metadata: Sendable {
         var contents: MetadataContents?
         var after: Name?
         repeat {
-            guard case .metadata(let revision, let items, let next) = try await client.core.ask(.getMetadata(owner, after: after), call) else {
+            guard case .metadata(let revision, let items, let next) = try await client.core.ask(.getMetadata(owner, after: after), call)
+            else {
                 throw .wrongAnswer
             }
             if let seen = contents?.majorRevision, seen != revision { return nil }

@@ -20,22 +20,30 @@ public struct Moderation: Sendable {
     /// Lets everybody but moderators only look on, in the message and the stream channel of this name.
     ///
     /// - Throws: `notPermitted`, `limitReached`, `badName`, `storageFailed`, `outcomeUnknown`.
-    public func freeze(_ channel: String, call: CallOptions = .init()) async throws(RelayError) { try await set(.frozen, true, channel, call) }
+    public func freeze(_ channel: String, call: CallOptions = .init()) async throws(RelayError) {
+        try await set(.frozen, true, channel, call)
+    }
 
     /// Ends that.
     ///
     /// - Throws: `notPermitted`, `badName`, `storageFailed`, `outcomeUnknown`.
-    public func unfreeze(_ channel: String, call: CallOptions = .init()) async throws(RelayError) { try await set(.frozen, false, channel, call) }
+    public func unfreeze(_ channel: String, call: CallOptions = .init()) async throws(RelayError) {
+        try await set(.frozen, false, channel, call)
+    }
 
     /// Lets everybody who may publish also replace and remove others' records, in the message channel of this name.
     ///
     /// - Throws: `notPermitted`, `limitReached`, `badName`, `storageFailed`, `outcomeUnknown`.
-    public func openEditing(_ channel: String, call: CallOptions = .init()) async throws(RelayError) { try await set(.openEditing, true, channel, call) }
+    public func openEditing(_ channel: String, call: CallOptions = .init()) async throws(RelayError) {
+        try await set(.openEditing, true, channel, call)
+    }
 
     /// Ends that.
     ///
     /// - Throws: `notPermitted`, `badName`, `storageFailed`, `outcomeUnknown`.
-    public func closeEditing(_ channel: String, call: CallOptions = .init()) async throws(RelayError) { try await set(.openEditing, false, channel, call) }
+    public func closeEditing(_ channel: String, call: CallOptions = .init()) async throws(RelayError) {
+        try await set(.openEditing, false, channel, call)
+    }
 
     private func set(_ mode: ChannelMode, _ isOn: Bool, _ channel: String, _ call: CallOptions) async throws(RelayError) {
         _ = try await client.core.ask(.setMode(try checkedName(channel), mode, isOn), call)
@@ -79,12 +87,16 @@ public struct Moderation: Sendable {
     /// - Throws: `notSupported` by a relay without a join key; `notPermitted` also for a key that counts no more; `limitReached`,
     ///   `badName`.
     public func offerJoinCode(to channel: String, call: CallOptions = .init()) async throws(RelayError) -> JoinCodeOffer {
-        guard case .joinCode(let offer) = try await client.core.ask(.offerJoinCode(try checkedName(channel)), call) else { throw .wrongAnswer }
+        guard case .joinCode(let offer) = try await client.core.ask(.offerJoinCode(try checkedName(channel)), call) else {
+            throw .wrongAnswer
+        }
         return offer
     }
 
     /// Ends that code.
-    public func withdrawJoinCode(call: CallOptions = .init()) async throws(RelayError) { _ = try await client.core.ask(.withdrawJoinCode, call) }
+    public func withdrawJoinCode(call: CallOptions = .init()) async throws(RelayError) {
+        _ = try await client.core.ask(.withdrawJoinCode, call)
+    }
 
     /// Keeps a user out, and the client that used the id last, and ends its sessions.
     ///
@@ -102,7 +114,9 @@ public struct Moderation: Sendable {
     /// Takes a ban back.
     ///
     /// - Throws: `notBanned`, `notPermitted`, `badName`, `storageFailed`, `outcomeUnknown`.
-    public func unban(_ user: String, call: CallOptions = .init()) async throws(RelayError) { _ = try await client.core.ask(.unban(try checkedName(user)), call) }
+    public func unban(_ user: String, call: CallOptions = .init()) async throws(RelayError) {
+        _ = try await client.core.ask(.unban(try checkedName(user)), call)
+    }
 
     /// Who is banned, in order of user ids.
     ///
@@ -140,7 +154,9 @@ public struct Moderation: Sendable {
     ///   everybody: ask again. [AC18]
     @discardableResult
     public func removeRecords(of user: String, from channel: String, call: CallOptions = .init()) async throws(RelayError) -> Int {
-        guard case .records(let count) = try await client.core.ask(.removeRecords(of: try checkedName(user), from: try checkedName(channel)), call)
+        guard
+            case .records(let count) = try await client.core.ask(
+                .removeRecords(of: try checkedName(user), from: try checkedName(channel)), call)
         else { throw .wrongAnswer }
         return count
     }
@@ -155,13 +171,15 @@ public struct Moderation: Sendable {
     ///   - asked: the answer's `known` tells whether the relay knows this user: it is here, or something is kept of it.
     /// - Throws: `notPermitted`, `badName`, `badRequest` for another limit, `outcomeUnknown`, or why the relay was not reached.
     public func status(
-        after user: String? = nil, limit: Int? = nil, asking asked: String? = nil
-    , call: CallOptions = .init()) async throws(RelayError) -> RelayStatus {
+        after user: String? = nil, limit: Int? = nil, asking asked: String? = nil, call: CallOptions = .init()
+    ) async throws(RelayError) -> RelayStatus {
         var after: Name?
         var known: Name?
         if let user { after = try checkedName(user) }
         if let asked { known = try checkedName(asked) }
-        guard case .status(let status) = try await client.core.ask(.status(after: after, limit: limit, user: known), call) else { throw .wrongAnswer }
+        guard case .status(let status) = try await client.core.ask(.status(after: after, limit: limit, user: known), call) else {
+            throw .wrongAnswer
+        }
         return status
     }
 }

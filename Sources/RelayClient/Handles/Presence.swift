@@ -29,7 +29,8 @@ public struct Presence: Sendable {
     public func users(after: String? = nil, limit: Int? = nil, call: CallOptions = .init()) async throws(RelayError) -> Page {
         var start: Name?
         if let after { start = try checkedName(after) }
-        guard case .members(let total, let members, let next) = try await client.core.ask(.who(place, after: start, limit: limit), call) else {
+        guard case .members(let total, let members, let next) = try await client.core.ask(.who(place, after: start, limit: limit), call)
+        else {
             throw .wrongAnswer
         }
         return Page(members: members, total: total, next: next?.text)

@@ -38,7 +38,8 @@ public enum ClientDevice: Sendable, Equatable {
     /// Keeps what was drawn.
     ///
     /// - Throws: `secretNotKept`.
-    func keep(_ digits: String, for user: Name, at address: RelayAddress, relayID: String?, beside secret: ClientSecret) throws(RelayError) {
+    func keep(_ digits: String, for user: Name, at address: RelayAddress, relayID: String?, beside secret: ClientSecret) throws(RelayError)
+    {
         guard case .kept = self, let file = Self.file(of: user, at: address, relayID, beside: secret) else { return }
         try file.replace(with: digits)
     }
@@ -46,6 +47,7 @@ public enum ClientDevice: Sendable, Equatable {
     /// A name that no user's secret has: `_` stands for itself in none of them.
     private static func file(of user: Name, at address: RelayAddress, _ relayID: String?, beside secret: ClientSecret) -> KeptDigits? {
         guard address.isLasting, let folder = secret.folder else { return nil }
-        return KeptDigits(path: ClientSecret.path(of: user, at: address, relayID, in: folder) + "_device", count: digitCount, what: "a device")
+        return KeptDigits(
+            path: ClientSecret.path(of: user, at: address, relayID, in: folder) + "_device", count: digitCount, what: "a device")
     }
 }

@@ -61,10 +61,12 @@ final class Reader: Sendable {
     }
 
     func close() {
-        guard isClosed.withLock({ isClosed in
-            defer { isClosed = true }
-            return !isClosed
-        }) else { return }
+        guard
+            isClosed.withLock({ isClosed in
+                defer { isClosed = true }
+                return !isClosed
+            })
+        else { return }
         client.core.act { readable, _ in readable.close(id, channel: channel) }
         ended(client)
     }

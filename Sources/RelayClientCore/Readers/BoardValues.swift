@@ -71,5 +71,7 @@ public struct MetadataContents: Equatable, Sendable {
     package var inOrder: [MetadataItem] { items.values.sorted { $0.key < $1.key } }
 
     /// As a test or a preview makes one.
-    public init(items: [String: MetadataItem] = [:], majorRevision: UInt64 = 0) { (self.items, self.majorRevision) = (items, majorRevision) }
+    public init(items: [String: MetadataItem] = [:], majorRevision: UInt64 = 0) {
+        (self.items, self.majorRevision) = (items, majorRevision)
+    }
 }

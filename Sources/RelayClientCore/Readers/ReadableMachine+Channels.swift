@@ -105,7 +105,9 @@ extension ReadableMachine {
     /// - Parameters:
     ///   - channel: the reader ends when that is left.
     ///   - topic: of a reader of packets.
-    package mutating func open(channel: String? = nil, topic: String? = nil, at now: Instant, view: @escaping ReaderFeed.View) -> ReaderFeed.ID {
+    package mutating func open(channel: String? = nil, topic: String? = nil, at now: Instant, view: @escaping ReaderFeed.View)
+        -> ReaderFeed.ID
+    {
         let id = feed.open(at: now, view: view)
         if let channel { channels[channel, default: ChannelView()].readers.updateValue(topic, forKey: id) }
         if machine.isClosed { feed.finish(id) }

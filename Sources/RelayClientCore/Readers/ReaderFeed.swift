@@ -154,7 +154,9 @@ package struct ReaderFeed: Sendable {
         guard readers > 0 else { return 0 }
         for at in cursors.indices where lags(at) { relieve(at, mayWait: mayWait) }
         while bytes > ClientLimits.readersBytesMax {
-            let most = cursors.indices.filter { cursors[$0].entries.count > 1 && !cursors[$0].isFull }.max { cursors[$0].bytes < cursors[$1].bytes }
+            let most = cursors.indices.filter { cursors[$0].entries.count > 1 && !cursors[$0].isFull }.max {
+                cursors[$0].bytes < cursors[$1].bytes
+            }
             guard let most else { break }
             relieve(most, mayWait: mayWait)
         }

@@ -110,7 +110,8 @@ extension Hub {
     ///   - before: what must stand before it, in the same record: all of it is durable, or nothing counts.
     ///   - payload: of the record or part among these changes.
     private mutating func storeChange(
-        _ change: StoredChange, before: [StoredChange] = [], _ kind: BoardTransition.Kind, _ board: ShelvedBoard.Index, begins: Bool = false,
+        _ change: StoredChange, before: [StoredChange] = [], _ kind: BoardTransition.Kind, _ board: ShelvedBoard.Index,
+        begins: Bool = false,
         bytes: Int = 0, payload: UnsafeRawBufferPointer? = nil, user: Name?,
         by: String? = nil, entries: [JournalEntry] = [], _ requester: Requester? = nil, erasing: ErasureMark? = nil
     ) {

@@ -86,7 +86,8 @@ extension Command {
                     let change = try await client.board(of: name!).clear()
                     try tell(
                         fields("cleared", name!, change), address, json: json,
-                        "\(Printable.count(change.records, "record")) went; 'boardrelay board undo \(name!)' brings back what went, for 10 minutes.")
+                        "\(Printable.count(change.records, "record")) went; 'boardrelay board undo \(name!)' brings back what went, for 10 minutes."
+                    )
                 case .undo:
                     let change = try await client.board(of: name!).undoClear()
                     try tell(
@@ -108,7 +109,9 @@ extension Command {
         return code
     }
 
-    private static func remove(_ name: String, of user: String?, _ client: WhiteboardClient, _ address: RelayAddress, json: Bool) async throws {
+    private static func remove(_ name: String, of user: String?, _ client: WhiteboardClient, _ address: RelayAddress, json: Bool)
+        async throws
+    {
         var fields: JSONValue = ["type": "removed", "channel": .string(name)]
         var words = "The board of \(name) is gone, from the relay's disk, too."
         if let user {
@@ -158,7 +161,9 @@ extension Command {
 
     // MARK: - Export
 
-    private static func export(_ name: String, of client: WhiteboardClient, as format: ExportFormat, into file: inout BoardOutput) async throws {
+    private static func export(_ name: String, of client: WhiteboardClient, as format: ExportFormat, into file: inout BoardOutput)
+        async throws
+    {
         let board = try await wholeBoard(name, of: client)
         if board.isEmpty, try await !client.boards().contains(where: { $0.channel.text == name }) {
             throw await noSuch("board", name, client)

@@ -16,12 +16,16 @@ extension Command {
             .value("--port", as: "PORT", help: "Port to listen on; 0 takes a free one. Default: 7420."),
             .value(
                 "--data-dir", as: "DIR",
-                help: "Folder for boards, metadata, locks and keys. Default: $STATE_DIRECTORY, else \(WhiteboardRelay.Storage.defaultFolder)."),
+                help:
+                    "Folder for boards, metadata, locks and keys. Default: $STATE_DIRECTORY, else \(WhiteboardRelay.Storage.defaultFolder)."
+            ),
             .flag("--in-memory", help: "Keeps nothing on disk."),
             .value(
                 "--auth", as: "MODE",
                 help: "Who may connect: key (default; anyone with the join or host key), token, or open (anyone, with all rights)."),
-            .value("--pupils", as: "WHAT", help: "What the join key allows: draw (default), view, or revise (draw, and change what others drew)."),
+            .value(
+                "--pupils", as: "WHAT",
+                help: "What the join key allows: draw (default), view, or revise (draw, and change what others drew)."),
             .list(
                 "--token-secret-file", as: "[ID=]FILE",
                 help: """
@@ -191,7 +195,8 @@ extension Command {
 
     /// The relay that has the data folder, if one answers there.
     private static func other(on storage: WhiteboardRelay.Storage) -> String {
-        guard case .folder(let folder) = storage, let status = try? WhiteboardRelay.status(controlSocket: ControlSocket.path(inFolder: folder)),
+        guard case .folder(let folder) = storage,
+            let status = try? WhiteboardRelay.status(controlSocket: ControlSocket.path(inFolder: folder)),
             let port = RelayAddress(status.address)?.port
         else { return "" }
         return ". That is a relay on port \(port), pid \(status.pid): 'boardrelay status --port \(port)' tells more."

@@ -201,7 +201,8 @@ extension Command {
     ///
     /// - Parameter timeout: `nil`: as long as it takes.
     static func moderate(
-        _ command: String, _ arguments: Arguments, timeout: Duration?, isErasing: Bool = false, _ body: (WhiteboardClient) async throws -> Void
+        _ command: String, _ arguments: Arguments, timeout: Duration?, isErasing: Bool = false,
+        _ body: (WhiteboardClient) async throws -> Void
     ) async throws -> ExitCode {
         let code = try await withClient(arguments, as: try arguments.user(), timeout: timeout) { client in
             try await body(client)

@@ -53,7 +53,8 @@ extension Configuration {
 
 /// Starts a relay, gives it to the body, and stops it whatever comes.
 func withRelay<Result>(
-    _ storage: WhiteboardRelay.Storage, _ change: (inout Configuration) -> Void = { _ in }, permit: @escaping FolderStorage.Permit = { _ in },
+    _ storage: WhiteboardRelay.Storage, _ change: (inout Configuration) -> Void = { _ in },
+    permit: @escaping FolderStorage.Permit = { _ in },
     _ body: (WhiteboardRelay) async throws -> Result
 ) async throws -> Result {
     let server = try await WhiteboardRelay.start(.init(port: 0, storage: storage, hub: .unhurried(change)), permit: permit)
