@@ -67,3 +67,26 @@ extension MetadataItem {
         self.init(key: key, value: value, revision: revision, author: author, wallMilliseconds: date?.wallMilliseconds)
     }
 }
+
+extension BanInfo {
+    /// When it was made, on the relay's wall clock.
+    public var date: Date { Date(wallMilliseconds: wallMilliseconds) }
+
+    /// When it is over; `nil`: when a moderator says so.
+    public var end: Date? { endMilliseconds.map { Date(wallMilliseconds: $0) } }
+
+    /// As a test or a preview makes one.
+    public init(user: String, by: String, date: Date = Date(timeIntervalSince1970: 0), end: Date? = nil) {
+        self.init(user: user, by: by, wallMilliseconds: date.wallMilliseconds, endMilliseconds: end?.wallMilliseconds)
+    }
+}
+
+extension BoardInfo {
+    /// When it was last changed, on the relay's wall clock.
+    public var changed: Date { Date(wallMilliseconds: changedMilliseconds) }
+
+    /// As a test or a preview makes one.
+    public init(channel: String, records: Int = 0, bytes: Int = 0, changed: Date = Date(timeIntervalSince1970: 0)) {
+        self.init(channel: channel, records: records, bytes: bytes, changedMilliseconds: changed.wallMilliseconds)
+    }
+}

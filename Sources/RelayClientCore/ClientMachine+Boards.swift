@@ -133,7 +133,7 @@ extension ClientMachine {
         emit(
             .messagesMissed(
                 MessagesMissed(
-                    channel: channel.text, epoch: known.positions[channel]?.epoch, extent: .range(OffsetRange(from: offset, to: offset)))))
+                    channel: channel.text, epoch: known.positions[channel]?.epoch, extent: .range(offset...offset))))
     }
 
     // MARK: - Positions

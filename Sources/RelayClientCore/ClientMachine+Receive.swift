@@ -232,7 +232,7 @@ extension ClientMachine {
         emit(
             .messagesMissed(
                 MessagesMissed(
-                    channel: channel.text, epoch: epoch, extent: .range(OffsetRange(from: max(range.from, told + 1), to: range.to)))))
+                    channel: channel.text, epoch: epoch, extent: .range(min(max(range.from, told + 1), range.to)...range.to))))
     }
 
     mutating func caughtUp(_ caughtUp: CaughtUp) {
@@ -307,7 +307,7 @@ extension ClientMachine {
         case .snapshot: kind = .snapshot(members: event.members ?? [], total: event.total ?? event.members?.count ?? 0)
         case .join:
             guard let user = event.user else { return }
-            kind = .joined(Member(user: user, states: event.states ?? [:]))
+            kind = .joined(Member(user: user.text, states: event.states ?? [:]))
         case .leave:
             guard let user = event.user else { return }
             kind = .left(user: user.text)

@@ -69,6 +69,16 @@ public struct MetadataChange: Equatable, Sendable {
 }
 
 extension MetadataChange {
+    /// As a test or a preview makes one.
+    public init(
+        channel: String, majorRevision: UInt64 = 0, isSnapshot: Bool = false, written: [MetadataItem] = [], removed: [String] = [],
+        items: [String: MetadataItem] = [:]
+    ) {
+        self.init(
+            owner: .message(channel), majorRevision: majorRevision, isSnapshot: isSnapshot, written: written, removed: removed,
+            items: items)
+    }
+
     /// The channel, if it is a channel's metadata.
     public var channel: String? { place?.channel.text }
     /// The user, if it is a user's metadata.
@@ -116,6 +126,13 @@ public struct LocksChange: Equatable, Sendable {
 
     /// The channel's name.
     public var channel: String { place.channel.text }
+
+    /// As a test or a preview makes one.
+    public init(channel: String, kind: Kind, locks: [LockDetail], formerOwner: String? = nil, formerOwnerDevice: String? = nil) {
+        self.init(
+            place: ChannelID(kind: .message, name: channel), kind: kind, locks: locks, formerOwner: formerOwner,
+            formerOwnerDevice: formerOwnerDevice)
+    }
 
     package init(place: ChannelID, kind: Kind, locks: [LockDetail], formerOwner: String? = nil, formerOwnerDevice: String? = nil) {
         (self.place, self.kind, self.locks, self.formerOwner) = (place, kind, locks, formerOwner)
@@ -195,8 +212,8 @@ extension ClientMachine {
     mutating func locks(_ event: LocksEvent) {
         guard let channel = known.channels[event.channel], let kind = LocksChange.Kind(rawValue: event.event.rawValue) else { return }
         if kind != .set {
-            for lock in event.locks where lock.owner != identity.user || lock.ownerDevice != settings.device {
-                lost(LockID(channel: channel, name: lock.lock))
+            for lock in event.locks where lock.owner != identity.user?.text || lock.ownerDevice != settings.device {
+                lost(LockID(channel: channel, name: lock.name))
             }
         }
         emit(

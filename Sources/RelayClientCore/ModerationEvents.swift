@@ -30,6 +30,11 @@ public struct ChannelModeChange: Equatable, Sendable {
     /// The channel's name.
     public var channel: String { place.channel.text }
 
+    /// As a test or a preview makes one.
+    public init(channel: String, mode: ChannelMode, isOn: Bool, by: String? = nil) {
+        self.init(place: ChannelID(kind: .message, name: channel), mode: mode, isOn: isOn, by: by)
+    }
+
     package init(place: ChannelID, mode: ChannelMode, isOn: Bool, by: String? = nil) {
         (self.place, self.mode, self.isOn, self.by) = (place, mode, isOn, by)
     }

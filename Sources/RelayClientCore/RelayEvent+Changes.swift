@@ -30,6 +30,9 @@ public struct PresenceChange: Equatable, Sendable {
 
     package init(place: ChannelID, kind: Kind) { (self.place, self.kind) = (place, kind) }
 
+    /// As a test or a preview makes one.
+    public init(channel: String, kind: Kind) { self.init(place: ChannelID(kind: .message, name: channel), kind: kind) }
+
     /// The channel's name.
     public var channel: String { place.channel.text }
 }
@@ -164,7 +167,7 @@ public struct MessagesMissed: Equatable, Sendable {
     /// How much is missing.
     public enum Extent: Equatable, Sendable {
         /// Messages with offsets in this range of `epoch`, both ends included, as far as there are any: offsets may have holes.
-        case range(OffsetRange)
+        case range(ClosedRange<UInt64>)
         /// The channel's numbering is another one: what was seen says nothing about it.
         case reset
     }
@@ -258,10 +261,19 @@ public struct Problem: Equatable, Sendable {
     public var omitted = 0
 
     package init(
-        subject: Subject, place: ChannelID? = nil, topic: String? = nil, key: String? = nil, receipt: UInt64? = nil, error: RelayError
+        subject: Subject, place: ChannelID?, topic: String? = nil, key: String? = nil, receipt: UInt64? = nil, error: RelayError
     ) {
         (self.subject, self.place, self.topic, self.key) = (subject, place, topic, key)
         (self.receipt, self.error) = (receipt, error)
+    }
+
+    /// As a test or a preview makes one.
+    public init(
+        subject: Subject, channel: String? = nil, topic: String? = nil, key: String? = nil, receipt: UInt64? = nil, error: RelayError
+    ) {
+        self.init(
+            subject: subject, place: channel.map { ChannelID(kind: .message, name: $0) }, topic: topic, key: key, receipt: receipt,
+            error: error)
     }
 
     /// Name of the channel, if it was about one.

@@ -43,7 +43,9 @@ package enum EventJSON {
         case .messagesMissed(let missed):
             switch missed.extent {
             case .range(let range):
-                return ["type": "missed", "channel": .string(missed.channel), "from": number(range.from), "to": number(range.to)]
+                return [
+                    "type": "missed", "channel": .string(missed.channel), "from": number(range.lowerBound), "to": number(range.upperBound),
+                ]
             case .reset: return ["type": "missed", "channel": .string(missed.channel), "reset": true]
             }
         case .accessExpiring(let time): return ["type": "accessExpiring", "inMs": number(UInt64(max(0, time / .milliseconds(1))))]
@@ -93,18 +95,18 @@ package enum EventJSON {
         }
     }
 
-    package static func member(_ member: Member) -> JSONValue { ["user": .string(member.user.text), "states": .texts(member.states)] }
+    package static func member(_ member: Member) -> JSONValue { ["user": .string(member.user), "states": .texts(member.states)] }
 
     package static func presence(_ channel: ChannelID, _ kind: PresenceChange.Kind) -> JSONValue {
         let head: JSONValue = [
-            "type": "presence", "channel": .string(channel.channel.text), "kind": .string(channel.kind.rawValue),
+            "type": "presence", "channel": .string(channel.name), "kind": .string(channel.kind.rawValue),
         ]
         let rest: JSONValue =
             switch kind {
             case .snapshot(let members, let total):
                 ["event": "snapshot", "total": .integer(total), "members": .array(members.map(member))]
             case .joined(let member):
-                ["event": "join", "user": .string(member.user.text), "states": .texts(member.states)]
+                ["event": "join", "user": .string(member.user), "states": .texts(member.states)]
             case .left(let user): ["event": "leave", "user": .string(user)]
             case .timedOut(let user): ["event": "timeout", "user": .string(user)]
             case .stateChanged(let user, let set, let removed):
@@ -148,7 +150,7 @@ package enum EventJSON {
 
     package static func lock(_ lock: LockDetail) -> JSONValue {
         [
-            "lock": .string(lock.lock.text), "ttlMs": .integer(lock.ttlMs), "owner": .optional(lock.owner?.text),
+            "lock": .string(lock.lock), "ttlMs": number(lock.ttl.wholeMilliseconds), "owner": .optional(lock.owner),
             "ownerDevice": .optional(lock.ownerDevice), "fencing": number(lock.fencing),
         ]
     }

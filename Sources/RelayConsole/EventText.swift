@@ -45,7 +45,7 @@ package enum EventText {
         case .caughtUp(let channel): return "\(Printable.escaped(channel.channel)): all that is kept has come, up to \(channel.head)"
         case .messagesMissed(let missed):
             switch missed.extent {
-            case .range(let range): return "missed messages \(range.from)…\(range.to) of \(Printable.escaped(missed.channel))"
+            case .range(let range): return "missed messages \(range.lowerBound)…\(range.upperBound) of \(Printable.escaped(missed.channel))"
             case .reset:
                 return
                     "\(Printable.escaped(missed.channel)) begins anew, as after a restart of the relay: forget what was printed, all that is kept follows"
@@ -91,11 +91,11 @@ package enum EventText {
     }
 
     package static func lock(_ lock: LockDetail) -> String {
-        "\(Printable.escaped(lock.lock.text)) "
-            + (lock.owner.map { "held by \(Printable.escaped($0.text)), fencing \(lock.fencing ?? 0)" } ?? "free")
+        "\(Printable.escaped(lock.lock)) "
+            + (lock.owner.map { "held by \(Printable.escaped($0)), fencing \(lock.fencing ?? 0)" } ?? "free")
     }
 
-    package static func member(_ member: Member) -> String { Printable.escaped(member.user.text) + states(member.states) }
+    package static func member(_ member: Member) -> String { Printable.escaped(member.user) + states(member.states) }
 
     private static func states(_ states: [String: String]) -> String {
         guard !states.isEmpty else { return "" }

@@ -127,7 +127,7 @@ extension Hub {
 
     private mutating func totals() -> RelayStatus {
         var status = RelayStatus()
-        status.uptimeMs = UInt64(clamping: (now.instant - startedAt).milliseconds)
+        status.uptime = .milliseconds((now.instant - startedAt).milliseconds)
         status.connections = connections.count
         status.sessions = .init(present: people.roster.present, away: people.roster.away)
         status.channels = .init(message: accounts[channels: .message].taken, stream: accounts[channels: .stream].taken)
@@ -148,9 +148,9 @@ extension Hub {
     func userStatus(_ session: Session.Index) -> RelayStatus.User {
         let connection = outbox.connection(of: session)
         var user = RelayStatus.User()
-        (user.user, user.device) = (sessions[session].user!, sessions[session].device.hex)
+        (user.user, user.device) = (sessions[session].user!.text, sessions[session].device.hex)
         (user.client, user.away) = (sessions[session].client, connection == nil)
-        user.sessionMs = UInt64(clamping: (now.instant - sessions[session].since).milliseconds)
+        user.session = .milliseconds((now.instant - sessions[session].since).milliseconds)
         user.packetsLost = sessions[session].packetsLost
         user.memoryBytes = sessions[session].held
         guard let connection else { return user }
@@ -158,13 +158,13 @@ extension Hub {
         let load = outbox.load(of: connection)
         user.queuedBytes = load.reliable + load.packets
         user.queuedPacketBytes = load.packets
-        if let since = outbox.busySince(connection) { user.backlogMs = UInt64(clamping: (now.instant - since).milliseconds) }
+        if let since = outbox.busySince(connection) { user.backlog = .milliseconds((now.instant - since).milliseconds) }
         return user
     }
 
     /// Its texts may grow sixfold by escaping; its names and numbers, 260 bytes at most, do not.
     private static func pageBytes(_ user: RelayStatus.User) -> Int {
-        user.user.text.utf8.count + user.client.utf8.count + user.peer.utf8.count + 66
+        user.user.utf8.count + user.client.utf8.count + user.peer.utf8.count + 66
     }
 }
 

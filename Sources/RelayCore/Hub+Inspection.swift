@@ -19,7 +19,7 @@ extension Hub {
     package func members(of id: ChannelID) -> [Member] {
         guard let channel = channels[named: id] else { return [] }
         return channels[channel].presence.members.map {
-            Member(user: $0.user, states: states(ofUser: $0.user, seenIn: channel).strings)
+            Member(user: $0.user.text, states: states(ofUser: $0.user, seenIn: channel).strings)
         }
     }
 

@@ -64,11 +64,11 @@ import RelayClient
         defer { states[channel] = known }
         switch change.kind {
         case .snapshot(let members, total: _):
-            known = Dictionary(members.map { ($0.user.text, $0.states) }) { $1 }
-            return RTMPresenceEvent(.snapshot, channel, snapshot: members.map { RTMUserState($0.user.text, $0.states) })
+            known = Dictionary(members.map { ($0.user, $0.states) }) { $1 }
+            return RTMPresenceEvent(.snapshot, channel, snapshot: members.map { RTMUserState($0.user, $0.states) })
         case .joined(let member):
-            known[member.user.text] = member.states
-            return RTMPresenceEvent(.remoteJoinChannel, channel, member.user.text, member.states)
+            known[member.user] = member.states
+            return RTMPresenceEvent(.remoteJoinChannel, channel, member.user, member.states)
         case .left(let user): return RTMPresenceEvent(.remoteLeaveChannel, channel, user, known.removeValue(forKey: user) ?? [:])
         case .timedOut(let user): return RTMPresenceEvent(.remoteConnectionTimeout, channel, user, known.removeValue(forKey: user) ?? [:])
         case .stateChanged(let user, let set, let removed):
@@ -78,10 +78,10 @@ import RelayClient
             return RTMPresenceEvent(.remoteStateChanged, channel, user, states)
         case .interval(let joined, let changed, let left, let timedOut):
             for user in left + timedOut { known[user] = nil }
-            for member in joined + changed { known[member.user.text] = member.states }
+            for member in joined + changed { known[member.user] = member.states }
             let info = RTMPresenceIntervalInfo(
-                joined: joined.map(\.user.text), left: left, timedOut: timedOut,
-                states: (joined + changed).map { RTMUserState($0.user.text, $0.states) })
+                joined: joined.map(\.user), left: left, timedOut: timedOut,
+                states: (joined + changed).map { RTMUserState($0.user, $0.states) })
             return RTMPresenceEvent(.interval, channel, interval: info)
         }
     }

@@ -82,8 +82,8 @@ public final class RTMLockDetail: Sendable {
     public let fencing: UInt64
 
     init(_ lock: LockDetail) {
-        (lockName, owner) = (lock.lock.text, lock.owner?.text ?? "")
-        (ttl, fencing) = (Int32(clamping: lock.ttlMs / 1_000), lock.fencing ?? 0)
+        (lockName, owner) = (lock.lock, lock.owner ?? "")
+        (ttl, fencing) = (Int32(clamping: lock.ttl.components.seconds), lock.fencing ?? 0)
     }
 }
 

@@ -20,7 +20,7 @@ public final class RTMPresence: Sendable {
             let page = try await client.presence(of: type.channel(name)).users(after: wanted.after, limit: wanted.users ? nil : 1)
             let members = wanted.users ? page.members : []
             return RTMGetOnlineUsersResponse(
-                total: page.total, users: members.map { RTMUserState($0.user.text, wanted.states ? $0.states : [:]) },
+                total: page.total, users: members.map { RTMUserState($0.user, wanted.states ? $0.states : [:]) },
                 next: wanted.users ? page.next : nil)
         }
     }

@@ -52,7 +52,7 @@ public final class RTMPresenceEvent {
         _ type: RTMPresenceEventType, _ channel: ChannelID, _ publisher: String? = nil, _ states: [String: String] = [:],
         interval: RTMPresenceIntervalInfo? = nil, snapshot: [RTMUserState] = []
     ) {
-        (self.type, channelType, channelName) = (type, channel.rtmType, channel.channel.text)
+        (self.type, channelType, channelName) = (type, channel.rtmType, channel.name)
         (self.publisher, self.states, self.interval, self.snapshot) = (publisher, states, interval, snapshot)
     }
 }

@@ -47,7 +47,7 @@ public final class RTMChannelInfo: Sendable {
     public let channelName: String
     /// `message` or `stream`.
     public let channelType: RTMChannelType
-    init(_ id: ChannelID) { (channelName, channelType) = (id.channel.text, id.rtmType) }
+    init(_ id: ChannelID) { (channelName, channelType) = (id.name, id.rtmType) }
 }
 
 /// Where a user is.

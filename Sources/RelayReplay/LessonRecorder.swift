@@ -99,7 +99,7 @@ struct LessonRecorder: Sendable {
         case .messagesMissed(let missed) where missed.channel == channel:
             self.missed += 1
             switch missed.extent {
-            case .range(let range): return [.missed(.messages, count: Int(clamping: range.to - range.from + 1))]
+            case .range(let range): return [.missed(.messages, count: Int(clamping: range.upperBound - range.lowerBound + 1))]
             case .reset: return [.missed(.messages, count: nil), .reset]
             }
         case .link(.waiting):

@@ -92,7 +92,7 @@ struct ReplayRun {
     private func wantEmptyBoard(_ client: WhiteboardClient) async throws {
         let records: Int
         do {
-            records = try await client.boards().first { $0.channel.text == channel }?.records ?? 0
+            records = try await client.boards().first { $0.channel == channel }?.records ?? 0
         } catch {
             throw Failure(error)
         }

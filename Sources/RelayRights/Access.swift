@@ -7,27 +7,29 @@ public struct Access: Equatable, Sendable {
     /// What it may do besides.
     public let grants: Grants
     /// The first millisecond since 1970, on the relay's wall clock, at which this access has ended; `nil`: it never ends.
-    public let expires: UInt64?
+    package let endMilliseconds: UInt64?
 
-    /// - Parameter expires: wall clock, milliseconds since 1970.
-    public init(role: Role?, grants: Grants = Grants(), expires: UInt64? = nil) {
-        self.role = role
-        self.grants = grants
-        self.expires = expires
+    package init(role: Role?, grants: Grants = Grants(), endMilliseconds: UInt64?) {
+        (self.role, self.grants, self.endMilliseconds) = (role, grants, endMilliseconds)
     }
+
+    /// One without an end.
+    public init(role: Role?, grants: Grants = Grants()) { self.init(role: role, grants: grants, endMilliseconds: nil) }
 
     /// No more than a role gives, on any channel.
     package func limited(to most: Role) -> Access {
-        Access(role: role.map { min($0, most) }, grants: grants.limited(to: most.rights), expires: expires)
+        Access(role: role.map { min($0, most) }, grants: grants.limited(to: most.rights), endMilliseconds: endMilliseconds)
     }
 
     /// A role at least, with the grants that there are.
-    package func raised(to least: Role) -> Access { Access(role: role.map { max($0, least) } ?? least, grants: grants, expires: expires) }
+    package func raised(to least: Role) -> Access {
+        Access(role: role.map { max($0, least) } ?? least, grants: grants, endMilliseconds: endMilliseconds)
+    }
 
-    /// What may be done on a channel, of either kind. O(grants).
-    public func rights(on channel: Name) -> Rights { (role?.rights ?? []).union(grants.rights(on: channel)) }
+    /// O(grants).
+    package func rights(on channel: Name) -> Rights { (role?.rights ?? []).union(grants.rights(on: channel)) }
 
-    /// The same for a name as text: none on what no channel can be called.
+    /// What may be done on a channel, of either kind: nothing on what no channel can be called.
     public func rights(on channel: String) -> Rights { (try? Name(channel)).map { rights(on: $0) } ?? [] }
 
     /// What may be done on every channel, and what belongs to none (`direct`).

@@ -24,7 +24,7 @@ public struct ChannelPattern: Hashable, Sendable, CustomStringConvertible {
     public var isEveryChannel: Bool { kind == .every }
 
     /// Whether the grant is for this channel, of either kind.
-    public func matches(_ channel: Name) -> Bool {
+    package func matches(_ channel: Name) -> Bool {
         switch kind {
         case .exactly(let name): channel == name
         case .beginning(let beginning): channel.text.utf8.starts(with: beginning.text.utf8)

@@ -74,7 +74,7 @@ public struct Grants: Equatable, Sendable {
     private init(kept entries: [Entry]) { self.entries = entries }
 
     /// What may be done on a channel: all that patterns that match it give. O(entries).
-    public func rights(on channel: Name) -> Rights {
+    package func rights(on channel: Name) -> Rights {
         entries.reduce(into: []) { rights, entry in if entry.pattern.matches(channel) { rights.formUnion(entry.rights) } }
     }
 

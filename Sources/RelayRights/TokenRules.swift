@@ -5,8 +5,8 @@ import RelayWire
 /// Everything that is wrong with a token is `tokenInvalid`, but that its time is over, which is `tokenExpired`: then the same
 /// user needs nothing but a new one. The error's text says what is wrong and repeats nothing of the token.
 public struct TokenRules: Sendable {
-    /// Seconds by which the clocks of a token's maker and its checker may differ.
-    public static let toleranceBounds = 0...300
+    /// By how much the clocks of a token's maker and its checker may differ, in seconds.
+    package static let toleranceBounds = 0...300
 
     private let secrets: [TokenSecret]
     private let audience: String?
@@ -17,8 +17,9 @@ public struct TokenRules: Sendable {
     ///     tokens of the old one are still about.
     ///   - audience: what a token must name in `aud`. `nil`: it must not have an `aud`, because then it is meant for others
     ///     (RFC 7519 §4.1.3).
-    ///   - toleranceSeconds: 0…300, by which clocks may differ.
-    public init(secrets: [TokenSecret], audience: String? = nil, toleranceSeconds: Int = 5) throws(TokenSetupError) {
+    ///   - tolerance: by how much clocks may differ, 0…300 s; a begun second counts as none.
+    /// - Throws: what is wrong with them.
+    public init(secrets: [TokenSecret], audience: String? = nil, tolerance: Duration = .seconds(5)) throws(TokenSetupError) {
         guard !secrets.isEmpty else { throw .noSecret }
         if secrets.count > 1 {
             var ids: Set<[UInt8]> = []
@@ -27,10 +28,11 @@ public struct TokenRules: Sendable {
                 guard ids.insert(Array(id.utf8)).inserted else { throw .secretIDTwice(id) }
             }
         }
-        guard Self.toleranceBounds.contains(toleranceSeconds) else { throw .tolerance(actual: toleranceSeconds) }
+        let bounds = Self.toleranceBounds
+        guard tolerance >= .zero, tolerance <= .seconds(bounds.upperBound) else { throw .tolerance(actual: tolerance) }
         self.secrets = secrets
         self.audience = audience
-        self.toleranceSeconds = Int64(toleranceSeconds)
+        toleranceSeconds = tolerance.components.seconds
     }
 
     /// Checks a token as it was received. Nothing of its claims is looked at before the signature over these very bytes holds.
@@ -52,7 +54,7 @@ public struct TokenRules: Sendable {
         try checkAudience(claims.audience)
         let end = try checkTimes(claims, now: Int64(clamping: wallMilliseconds))
         return CheckedToken(
-            subject: claims.subject, access: Access(role: claims.role, grants: claims.grants, expires: end), expires: end,
+            subject: claims.subject, access: Access(role: claims.role, grants: claims.grants, endMilliseconds: end), expires: end,
             tokenID: claims.tokenID)
     }
 

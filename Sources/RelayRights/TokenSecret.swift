@@ -45,8 +45,8 @@ public enum TokenSetupError: Error, Equatable, CustomStringConvertible {
     case secretWithoutID
     /// Two secrets with one id.
     case secretIDTwice(String)
-    /// A tolerance outside its bounds, in seconds.
-    case tolerance(actual: Int)
+    /// A tolerance outside its bounds.
+    case tolerance(actual: Duration)
 
     public var description: String {
         switch self {
@@ -57,7 +57,7 @@ public enum TokenSetupError: Error, Equatable, CustomStringConvertible {
         case .secretWithoutID: "of several token secrets each has an id"
         case .secretIDTwice(let id): "two token secrets have the id \(id)"
         case .tolerance(let actual):
-            "the tolerance for clocks is \(TokenRules.toleranceBounds.lowerBound)…\(TokenRules.toleranceBounds.upperBound) seconds, this one is \(actual)"
+            "the tolerance for clocks is \(TokenRules.toleranceBounds.lowerBound)…\(TokenRules.toleranceBounds.upperBound) seconds, this one has \(actual)"
         }
     }
 }

@@ -1,5 +1,5 @@
 import Foundation
-public import RelayCore
+package import RelayCore
 import RelayGateway
 import RelayIO
 internal import RelayRights
@@ -131,19 +131,19 @@ public struct KeysReport: JSONObject, Sendable {
 }
 
 /// What `boardrelay status --json` prints.
-public struct Status: JSONObject, Sendable {
+package struct Status: JSONObject, Sendable {
     /// Where the relay listens.
-    public var address = ""
+    package var address = ""
     /// Its process.
-    public var pid = 0
+    package var pid = 0
     /// Since it started.
-    public var uptimeSeconds: UInt64 = 0
+    package var uptimeSeconds: UInt64 = 0
     /// What its process has used.
-    public var process = ProcessUsage()
+    package var process = ProcessUsage()
     /// Everything counted, at the moment of the question.
-    public var census = Census()
+    package var census = Census()
     /// How what outlives the relay is kept; absent with `--in-memory`.
-    public var journal: JournalStatus?
+    package var journal: JournalStatus?
 
     package init() {}
 
@@ -189,12 +189,12 @@ extension WhiteboardRelay {
     /// Asks the relay behind a control socket how it is.
     ///
     /// - Throws: `RelayServerError` when nobody answers there within 12 s.
-    public static func status(controlSocket path: String) throws(RelayServerError) -> Status { try ask(.status, path) }
+    package static func status(controlSocket path: String) throws(RelayServerError) -> Status { try ask(.status, path) }
 
     /// Asks the relay behind a control socket what its process has used. Its work goes on beside that.
     ///
     /// - Throws: `RelayServerError` when nobody answers there within 12 s.
-    public static func usage(controlSocket path: String) throws(RelayServerError) -> ProcessUsage { try ask(.usage, path) }
+    package static func usage(controlSocket path: String) throws(RelayServerError) -> ProcessUsage { try ask(.usage, path) }
 
     /// Asks the relay behind a control socket for its keys.
     ///

@@ -9,8 +9,8 @@ public struct FlushPolicy: Sendable, Equatable {
     public enum Mode: Sendable, Equatable {
         /// At once, always.
         case immediate
-        /// Every so many milliseconds, 1…100.
-        case every(milliseconds: Int)
+        /// By ticks of this length, 1…100 ms: what is outside counts as the nearer end.
+        case every(Duration)
         /// At once, and by ticks of 1…4 ms above 20,000 writes a second.
         case adaptive
     }
@@ -62,7 +62,7 @@ public struct FlushPolicy: Sendable, Equatable {
         self.mode = mode
         switch mode {
         case .immediate, .adaptive: tick = nil
-        case .every(let milliseconds): tick = .milliseconds(max(1, min(100, milliseconds)))
+        case .every(let time): tick = max(.milliseconds(1), min(.milliseconds(100), time))
         }
     }
 

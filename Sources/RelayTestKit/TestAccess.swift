@@ -23,7 +23,7 @@ package enum TestAccess {
     /// A key for each role, and tokens, whose times are exact: no clock differs here.
     package static let rules = AccessRules(
         keys: [.init(readerKey, .reader), .init(editorKey, .editor), .init(hostKey, .moderator), .init(coeditorKey, .coeditor)],
-        tokens: try! TokenRules(secrets: [tokenSecret], toleranceSeconds: 0))
+        tokens: try! TokenRules(secrets: [tokenSecret], tolerance: .zero))
 
     /// The editors' key is the one with which others are invited.
     package static let inviting = AccessRules(

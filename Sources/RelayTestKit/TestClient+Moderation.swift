@@ -66,9 +66,9 @@ extension TestClient {
     package func statusOfAll(limit: Int? = nil) -> (first: RelayStatus, users: [RelayStatus.User])? {
         var first: RelayStatus?
         var users: [RelayStatus.User] = []
-        var after: Name?
+        var after: String?
         repeat {
-            guard let page = answer(StatusAnswer.self, status(after: after?.text, limit: limit))?.status else { return nil }
+            guard let page = answer(StatusAnswer.self, status(after: after, limit: limit))?.status else { return nil }
             first = first ?? page
             users += page.users
             after = page.next

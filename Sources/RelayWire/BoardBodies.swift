@@ -120,24 +120,24 @@ package struct PageRequest: JSONObject {
 /// One board of the relay.
 public struct BoardInfo: JSONObject, Equatable, Sendable {
     /// Name of its message channel.
-    public var channel = Name.unread
+    public var channel = ""
     /// Drawings and other records on it.
     public var records = 0
     /// Keys, custom types and payloads of its records, and 64 for each.
     public var bytes = 0
     /// When it was last changed: wall clock of the relay, in milliseconds since 1970.
-    public var changed: UInt64 = 0
+    package var changedMilliseconds: UInt64 = 0
 
     package init() {}
 
-    package init(channel: Name, records: Int, bytes: Int, changed: UInt64) {
-        (self.channel, self.records, self.bytes, self.changed) = (channel, records, bytes, changed)
+    package init(channel: String, records: Int, bytes: Int, changedMilliseconds: UInt64) {
+        (self.channel, self.records, self.bytes, self.changedMilliseconds) = (channel, records, bytes, changedMilliseconds)
     }
 
     package mutating func fields(_ json: inout JSONFields) {
         json("bytes", &bytes)
-        json("changed", &changed)
-        json("channel", &channel)
+        json("changed", &changedMilliseconds)
+        json.name("channel", &channel)
         json("records", &records)
     }
 }

@@ -1,25 +1,30 @@
 // JSON bodies about coming into channels and going out of them. [CH1–CH9]
 
-/// A channel: its kind and its name. [CH1]
-public struct ChannelID: JSONObject, Hashable, Sendable, Comparable, CustomStringConvertible {
+/// A channel: its kind and its name.
+package struct ChannelID: JSONObject, Hashable, Sendable, Comparable, CustomStringConvertible {
     /// Message or stream.
-    public var kind: ChannelKind = .message
+    package var kind: ChannelKind = .message
     /// Its name.
-    public var channel = Name.unread
+    package var name = ""
 
     package init() {}
 
     /// The channel of this kind and name.
-    public init(kind: ChannelKind, channel: Name) { (self.kind, self.channel) = (kind, channel) }
+    package init(kind: ChannelKind, name: String) { (self.kind, self.name) = (kind, name) }
 
-    public static func < (left: Self, right: Self) -> Bool {
+    package init(kind: ChannelKind, channel: Name) { self.init(kind: kind, name: channel.text) }
+
+    /// What the relay and the client make of a name that was checked.
+    package var channel: Name { Name(unchecked: name) }
+
+    package static func < (left: Self, right: Self) -> Bool {
         left.channel == right.channel ? left.kind < right.kind : left.channel < right.channel
     }
 
-    public var description: String { "\(kind.rawValue):\(channel)" }
+    package var description: String { "\(kind.rawValue):\(name)" }
 
     package mutating func fields(_ json: inout JSONFields) {
-        json("channel", &channel)
+        json.name("channel", &name)
         json("kind", &kind)
     }
 }
@@ -183,7 +188,7 @@ public struct ChannelPosition: JSONObject, Equatable, Sendable {
 }
 
 /// Where a subscription begins, if not now. [CH6]
-public enum Since: JSONElement, Equatable, Sendable {
+package enum Since: JSONElement, Equatable, Sendable {
     /// With the oldest message that is kept.
     case beginning
     /// Behind the last message that was seen.
@@ -421,16 +426,16 @@ public struct Epoch: JSONObject, Hashable, Sendable {
 }
 
 /// Offsets from `from` to `to`, both included.
-public struct OffsetRange: JSONObject, Equatable, Sendable {
+package struct OffsetRange: JSONObject, Equatable, Sendable {
     /// The first.
-    public var from: UInt64 = 0
+    package var from: UInt64 = 0
     /// The last.
-    public var to: UInt64 = 0
+    package var to: UInt64 = 0
 
     package init() {}
 
     /// From `from` to `to`, both included.
-    public init(from: UInt64, to: UInt64) { (self.from, self.to) = (from, to) }
+    package init(from: UInt64, to: UInt64) { (self.from, self.to) = (from, to) }
 
     package mutating func fields(_ json: inout JSONFields) {
         json("from", &from)

@@ -142,8 +142,8 @@ package struct FrameFlags: OptionSet, Sendable {
 }
 
 /// A channel is a kind and a name; one name may be two channels. [CH1]
-public enum ChannelKind: String, JSONElement, Sendable, Equatable, CaseIterable, Comparable {
+package enum ChannelKind: String, JSONElement, Sendable, Equatable, CaseIterable, Comparable {
     case message, stream
 
-    public static func < (left: Self, right: Self) -> Bool { left == .message && right == .stream }
+    package static func < (left: Self, right: Self) -> Bool { left == .message && right == .stream }
 }

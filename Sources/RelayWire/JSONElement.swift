@@ -31,6 +31,36 @@ extension Name: JSONElement {
     package func write(to json: inout JSONFields) { json.text.value(text) }
 }
 
+extension JSONFields {
+    /// A text that is read as a name is.
+    mutating func name(_ key: StaticString, _ text: inout String) {
+        var name = Name(unchecked: text)
+        self(key, &name)
+        text = name.text
+    }
+
+    mutating func name(_ key: StaticString, _ text: inout String?) {
+        var name = text.map(Name.init(unchecked:))
+        self(key, &name)
+        text = name?.text
+    }
+
+    /// A time that stands in whole milliseconds.
+    mutating func milliseconds(_ key: StaticString, _ time: inout Duration) {
+        var count = time.wholeMilliseconds
+        self(key, &count)
+        time = .milliseconds(Int64(clamping: count))
+    }
+}
+
+extension Duration {
+    /// Whole ones; 0 of a negative time.
+    package var wholeMilliseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        return UInt64(clamping: seconds) * 1_000 + UInt64(clamping: attoseconds / 1_000_000_000_000_000)
+    }
+}
+
 extension Bool: JSONElement {
     package init?(_ json: inout JSONFields, at place: Int) {
         guard let flag = json.bool(at: place) else { return nil }

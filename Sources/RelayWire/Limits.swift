@@ -2,7 +2,7 @@
 /// else an operator may tune in `RelayCore/Configuration.swift`.
 ///
 /// `docs/protocol.md` has the same numbers in its table of limits; a test compares the two.
-public enum Limits {
+package enum Limits {
     /// The protocol version this library speaks. [SE2]
     public static let protocolVersion = 1
     /// The port on which a relay listens unless told otherwise: TCP frames, HTTP and WebSocket share it.

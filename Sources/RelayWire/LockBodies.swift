@@ -123,11 +123,11 @@ package struct LocksAnswer: JSONObject {
 /// A lock of a channel.
 public struct LockDetail: JSONObject, Equatable, Sendable {
     /// Its name.
-    public var lock = Name.unread
-    /// How long it outlives its owner's last connection, in milliseconds.
-    public var ttlMs = 0
-    /// Absent: it is free.
-    public var owner: Name?
+    public var lock = ""
+    /// How long it outlives its owner's last connection.
+    public var ttl = Duration.zero
+    /// Id of the user who holds it; `nil`: it is free.
+    public var owner: String?
     /// Which of the owner's devices: 16 hexadecimal digits.
     public var ownerDevice: String?
     /// Of the acquisition by `owner`; only grows.
@@ -136,16 +136,21 @@ public struct LockDetail: JSONObject, Equatable, Sendable {
     package init() {}
 
     /// Free unless there is an owner.
-    public init(lock: Name, ttlMs: Int, owner: Name? = nil, ownerDevice: String? = nil, fencing: UInt64? = nil) {
-        (self.lock, self.ttlMs, self.owner, self.ownerDevice, self.fencing) = (lock, ttlMs, owner, ownerDevice, fencing)
+    public init(
+        lock: String, ttl: Duration = .seconds(10), owner: String? = nil, ownerDevice: String? = nil, fencing: UInt64? = nil
+    ) {
+        (self.lock, self.ttl, self.owner, self.ownerDevice, self.fencing) = (lock, ttl, owner, ownerDevice, fencing)
     }
+
+    /// As it was read.
+    package var name: Name { Name(unchecked: lock) }
 
     package mutating func fields(_ json: inout JSONFields) {
         json("fencing", &fencing)
-        json("lock", &lock)
-        json("owner", &owner)
+        json.name("lock", &lock)
+        json.name("owner", &owner)
         json("ownerDevice", &ownerDevice)
-        json("ttlMs", &ttlMs)
+        json.milliseconds("ttlMs", &ttl)
     }
 }
 

@@ -3,20 +3,20 @@ import RelayPrimitives
 // Bodies about metadata. Values do not stand in JSON: they follow its head as raw bytes (`TextBody`). [MD3]
 
 /// Whose metadata: a channel's or a user's. On the wire `kind` and `channel`, or `user`.
-public enum MetadataOwner: Hashable, Comparable, Sendable, CustomStringConvertible {
+package enum MetadataOwner: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// A channel of either kind.
     case channel(ChannelID)
     /// A user, there or not.
     case user(Name)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .channel(let id): "\(id)"
         case .user(let user): "user:\(user)"
         }
     }
 
-    public static func < (left: Self, right: Self) -> Bool {
+    package static func < (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.channel(let left), .channel(let right)): left < right
         case (.user(let left), .user(let right)): left < right

@@ -151,25 +151,25 @@ package struct BanUserRequest: JSONObject {
 /// A banned user.
 public struct BanInfo: JSONObject, Equatable, Sendable {
     /// Id of the user; the client that used it last is banned with it.
-    public var user = Name.unread
+    public var user = ""
     /// Id of the moderator who banned the user.
-    public var by = Name.unread
+    public var by = ""
     /// When: wall clock of the relay, in milliseconds since 1970.
-    public var time: UInt64 = 0
+    package var wallMilliseconds: UInt64 = 0
     /// When it is over, likewise; `nil`: when a moderator says so.
-    public var until: UInt64?
+    package var endMilliseconds: UInt64?
 
     package init() {}
 
-    package init(user: Name, by: Name, time: UInt64, until: UInt64?) {
-        (self.user, self.by, self.time, self.until) = (user, by, time, until)
+    package init(user: String, by: String, wallMilliseconds: UInt64, endMilliseconds: UInt64?) {
+        (self.user, self.by, self.wallMilliseconds, self.endMilliseconds) = (user, by, wallMilliseconds, endMilliseconds)
     }
 
     package mutating func fields(_ json: inout JSONFields) {
-        json("by", &by)
-        json("time", &time)
-        json("until", &until)
-        json("user", &user)
+        json.name("by", &by)
+        json("time", &wallMilliseconds)
+        json("until", &endMilliseconds)
+        json.name("user", &user)
     }
 }
 

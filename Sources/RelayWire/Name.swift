@@ -1,8 +1,8 @@
 /// A name of a user, channel, topic, key or lock: 1…64 bytes of ASCII 0x20–0x7E without `*`, `/`, `\`, the first
 /// one neither `_` nor space. Identity is bytes: within ASCII `==` on strings is exactly that. [NM1]
-public struct Name: Hashable, Comparable, Sendable, CustomStringConvertible {
+package struct Name: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// 1…64 bytes of ASCII.
-    public let text: String
+    package let text: String
 
     /// - Throws: `badName`, with the length where that is what is wrong.
     package init(_ text: String) throws(WireError) {
@@ -16,14 +16,14 @@ public struct Name: Hashable, Comparable, Sendable, CustomStringConvertible {
         text = String(decoding: bytes, as: UTF8.self)
     }
 
-    private init(unchecked text: String) { self.text = text }
+    init(unchecked text: String) { self.text = text }
 
     /// Stands in a body until the body's own name is read.
     static var unread: Name { Name(unchecked: "?") }
 
-    public var description: String { text }
+    package var description: String { text }
 
-    public static func < (left: Name, right: Name) -> Bool {
+    package static func < (left: Name, right: Name) -> Bool {
         left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
     }
 

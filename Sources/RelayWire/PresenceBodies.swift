@@ -3,18 +3,18 @@
 /// One user in a presence snapshot, event or page.
 public struct Member: JSONObject, Equatable, Sendable {
     /// Id of the user.
-    public var user = Name.unread
+    public var user = ""
     /// What it says about itself in the channel: a display name, a tool.
     public var states: [String: String] = [:]
 
     package init() {}
 
     /// A user with its states.
-    public init(user: Name, states: [String: String] = [:]) { (self.user, self.states) = (user, states) }
+    public init(user: String, states: [String: String] = [:]) { (self.user, self.states) = (user, states) }
 
     package mutating func fields(_ json: inout JSONFields) {
         json("states", &states)
-        json("user", &user)
+        json.name("user", &user)
     }
 }
 

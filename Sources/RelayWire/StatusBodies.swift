@@ -90,7 +90,7 @@ public struct RelayStatus: JSONObject, Equatable, Sendable {
     /// A device of a user with a session.
     public struct User: JSONObject, Equatable, Sendable {
         /// Id of the user.
-        public var user = Name.unread
+        public var user = ""
         /// Which of the user's: 16 hexadecimal digits.
         public var device = ""
         /// What its client calls itself.
@@ -99,8 +99,8 @@ public struct RelayStatus: JSONObject, Equatable, Sendable {
         public var peer = ""
         /// Whether it has no connection and others still see it.
         public var away = false
-        /// For how long it has been here, in milliseconds: over reconnects, and logins that took over.
-        public var sessionMs: UInt64 = 0
+        /// For how long it has been here: over reconnects, and logins that took over.
+        public var session = Duration.zero
         /// Memory that it makes the relay hold, in bytes: its stays in channels, flows, selections, states. [SE15]
         public var memoryBytes = 0
         /// Bytes that wait for it.
@@ -109,14 +109,14 @@ public struct RelayStatus: JSONObject, Equatable, Sendable {
         public var queuedPacketBytes = 0
         /// Packets that it did not get since its session began.
         public var packetsLost: UInt64 = 0
-        /// For how long something has been waiting for it without a pause, in milliseconds.
-        public var backlogMs: UInt64 = 0
+        /// For how long something has been waiting for it without a pause.
+        public var backlog = Duration.zero
 
         package init() {}
 
         package mutating func fields(_ json: inout JSONFields) {
             json("away", &away)
-            json("backlogMs", &backlogMs)
+            json.milliseconds("backlogMs", &backlog)
             json("client", &client)
             json("device", &device)
             json("memoryBytes", &memoryBytes)
@@ -124,8 +124,8 @@ public struct RelayStatus: JSONObject, Equatable, Sendable {
             json("peer", &peer)
             json("queuedBytes", &queuedBytes)
             json("queuedPacketBytes", &queuedPacketBytes)
-            json("sessionMs", &sessionMs)
-            json("user", &user)
+            json.milliseconds("sessionMs", &session)
+            json.name("user", &user)
         }
     }
 
@@ -151,8 +151,8 @@ public struct RelayStatus: JSONObject, Equatable, Sendable {
         }
     }
 
-    /// Since the relay started, in milliseconds.
-    public var uptimeMs: UInt64 = 0
+    /// Since the relay started.
+    public var uptime = Duration.zero
     /// Links, logged in or not.
     public var connections = 0
     /// Sessions of the relay.
@@ -178,7 +178,7 @@ public struct RelayStatus: JSONObject, Equatable, Sendable {
     /// A page of the users with a session, in order of their ids.
     public var users: [User] = []
     /// Where the others begin: give it as `after`. `nil` at the end.
-    public var next: Name?
+    public var next: String?
 
     package init() {}
 
@@ -194,12 +194,12 @@ public struct RelayStatus: JSONObject, Equatable, Sendable {
         json("counters", &counters)
         others(&json)
         json("known", &known)
-        json("next", &next)
+        json.name("next", &next)
         json("pinnedBytes", &pinnedBytes)
         json("queuedBytes", &queuedBytes)
         json("sessions", &sessions)
         json("storageFailure", &storageFailure)
-        json("uptimeMs", &uptimeMs)
+        json.milliseconds("uptimeMs", &uptime)
         json("users", &users)
     }
 }

@@ -240,7 +240,7 @@ struct KeptBoardTests {
     func reset() {
         var board = KeptBoard("b")
         board.note(.message(message(40, key: "x", "1")))
-        board.note(.messagesMissed(MessagesMissed(channel: "b", extent: .range(OffsetRange(from: 41, to: 43)))))
+        board.note(.messagesMissed(MessagesMissed(channel: "b", extent: .range(41...43))))
         #expect(board.count == 1)
         board.note(.messagesMissed(MessagesMissed(channel: "b", extent: .reset)))
         board.note(.message(message(2, key: "y", "2")))

@@ -76,8 +76,8 @@ struct DemoTests {
             switch event {
             case .presence(let change):
                 switch change.kind {
-                case .snapshot(let members, _): for member in members { names[member.user.text] = member.states["name"] }
-                case .joined(let member): names[member.user.text] = member.states["name"]
+                case .snapshot(let members, _): for member in members { names[member.user] = member.states["name"] }
+                case .joined(let member): names[member.user] = member.states["name"]
                 default: break
                 }
             case .cleared:

@@ -74,7 +74,7 @@ struct LessonRecorderTests {
         #expect(recorder.note(lost(9), at: .seconds(4), time: 0).map(\.kind) == [.missed(.packets, count: 7)])
         #expect(recorder.note(lost(nil), at: .seconds(4), time: 0).map(\.kind) == [.missed(.packets, count: nil)])
         #expect(recorder.note(lost(9, "other"), at: .seconds(4), time: 0).isEmpty)
-        let range = MessagesMissed(channel: "lesson", epoch: nil, extent: .range(OffsetRange(from: 5, to: 6)))
+        let range = MessagesMissed(channel: "lesson", epoch: nil, extent: .range(5...6))
         #expect(recorder.note(.messagesMissed(range), at: .seconds(4), time: 0).map(\.kind) == [.missed(.messages, count: 2)])
         let reset = MessagesMissed(channel: "lesson", epoch: nil, extent: .reset)
         #expect(recorder.note(.messagesMissed(reset), at: .seconds(4), time: 0).map(\.kind) == [.missed(.messages, count: nil), .reset])

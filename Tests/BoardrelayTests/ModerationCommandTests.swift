@@ -118,16 +118,16 @@ struct ModerationCommandTests {
         var status = RelayStatus()
         func user(_ name: String, _ milliseconds: UInt64, away: Bool = false, memory: Int = 5_000) throws -> RelayStatus.User {
             var user = RelayStatus.User()
-            (user.user, user.client, user.away) = (try Name(name), "\u{7}", away)
+            (user.user, user.client, user.away) = (name, "\u{7}", away)
             (user.peer, user.memoryBytes) = (away ? "" : "10.0.0.1:5", memory)
-            (user.queuedBytes, user.packetsLost, user.backlogMs) = (Int(milliseconds) * 1_000, 1_234, milliseconds)
+            (user.queuedBytes, user.packetsLost, user.backlog) = (Int(milliseconds) * 1_000, 1_234, .milliseconds(Int64(milliseconds)))
             return user
         }
         status.users = [
             try user("anna", 0), try user("bob", 400), try user("carl", 2_500), try user("dora", 249), try user("eve", 400),
             try user("frida", 0, away: true), try user("gina", 0, memory: 6_000), try user("hal", 0, memory: 12_345_678),
         ]
-        status.uptimeMs = 65_000
+        status.uptime = .seconds(65)
         status.storageFailure = "full\u{1B}"
         let lines = StatusText.lines(status, of: "relay://x:1")
         #expect(lines.first == "relay://x:1   up 1:05")

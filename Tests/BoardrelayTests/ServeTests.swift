@@ -125,8 +125,8 @@ struct ServeTests {
         status.process.residentBytes = 28_300_000
         var (alice, bob) = (RelayStatus.User(), RelayStatus.User())
         alice.memoryBytes = 5_376
-        (alice.user, alice.peer, alice.client) = (try Name("alice"), "192.168.1.7:50412", "Board 2.1\u{1B}[31m")
-        (bob.user, bob.away, bob.queuedBytes, bob.packetsLost, bob.backlogMs) = (try Name("bob"), true, 262_144, 12_345, 250)
+        (alice.user, alice.peer, alice.client) = ("alice", "192.168.1.7:50412", "Board 2.1\u{1B}[31m")
+        (bob.user, bob.away, bob.queuedBytes, bob.packetsLost, bob.backlog) = ("bob", true, 262_144, 12_345, .milliseconds(250))
         var (messages, packets) = (Census.Channel(), Census.Channel())
         (messages.kind, messages.name, messages.subscribers, messages.members, messages.head) = ("message", "lesson", 2, 2, 471)
         (packets.kind, packets.name, packets.subscribers, packets.members) = ("stream", "lesson", 1, 1)

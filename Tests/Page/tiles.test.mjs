@@ -268,3 +268,17 @@ test('a newcomer sees all of a drawing, or where most of it lies; who sees all o
   apart.canvas.home(true)
   assert.ok(apart.seen() >= 1, 'not the empty middle')
 })
+
+test('who comes to things that lie far apart sees one of them, not the empty middle between', () => {
+  const boxes = [[0, 0, 10, 10], [90_000, 0, 90_010, 10], [100_000, 0, 100_010, 10], [200_000, 0, 200_010, 10]]
+  const shown = []
+  const board = {
+    elements: () => boxes.map(box => ({box})), toScreen: (x, y) => ({x, y}), stage: {clientWidth: 800, clientHeight: 600},
+    scaleOf: ([left, , right]) => 800 / (right - left), show: (box, scale) => shown.push({box, scale}), fit: () => shown.push('all'),
+  }
+  Canvas.prototype.home.call(board)
+  assert.deepEqual(shown, [{box: boxes[2], scale: 1}])
+  boxes.splice(1)
+  Canvas.prototype.home.call(board)
+  assert.equal(shown[1], 'all', 'what can be made out is shown whole')
+})

@@ -180,7 +180,7 @@ extension [RelayEvent] {
             case .messagesMissed(let missed):
                 switch missed.extent {
                 case .reset: "reset"
-                case .range(let range): "missed \(range.from)…\(range.to)"
+                case .range(let range): "missed \(range.lowerBound)…\(range.upperBound)"
                 }
             case .packet(let packet): "packet \(packet.sequence)"
             default: "\(event)"

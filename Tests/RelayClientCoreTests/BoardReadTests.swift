@@ -247,7 +247,7 @@ import Testing
         #expect(
             try answer(.undoClear(lesson), .undoClear) { ClearAnswer(id: $0, offset: 9, records: 2) }
                 == .boardChange(BoardClearing(offset: 9, records: 2)))
-        let board = BoardInfo(channel: lesson, records: 2, bytes: 300, changed: 7)
+        let board = BoardInfo(channel: lesson.text, records: 2, bytes: 300, changedMilliseconds: 7)
         #expect(
             try answer(.boards(after: nil), .boards) { BoardsAnswer(id: $0, boards: [board], next: lesson, bytes: 300, bytesMax: 1_000) }
                 == .boards([board], next: lesson))

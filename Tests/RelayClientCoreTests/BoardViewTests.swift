@@ -101,7 +101,7 @@ private struct ToldBoard {
         #expect(board.view.take(.cleared(clearing)) == [.cleared(clearing)])
         board.write("late", 11)
         #expect(board.shown == ["above": "own"])
-        #expect(board.missed(.range(OffsetRange(from: 1, to: 2))) == [.missed(1...2)])
+        #expect(board.missed(.range(1...2)) == [.missed(1...2)])
         #expect(board.shown == ["above": "own"] && board.view.isComplete)
         #expect(board.missed(.reset) == [.reset])
         #expect(board.shown == [:] && !board.view.isComplete)

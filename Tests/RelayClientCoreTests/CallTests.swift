@@ -200,7 +200,7 @@ import Testing
                 .json(
                     .locks,
                     LocksEvent(
-                        channel: 10, event: .revoked, locks: [LockDetail(lock: Self.pen.name, ttlMs: 1_000)], user: try Name("alice"))))
+                        channel: 10, event: .revoked, locks: [LockDetail(lock: Self.pen.name.text)], user: try Name("alice"))))
         }
         let (again, late) = try acquire(driver)
         withdraw(driver, again)

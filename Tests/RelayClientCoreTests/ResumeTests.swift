@@ -66,7 +66,7 @@ import Testing
         driver.feed(MachineDriver.userNamed(2, "bob"))
         driver.feed(MachineDriver.deliver(offset: 13, "thirteen"))
         let events = driver.events()
-        #expect(missed(events) == [.range(OffsetRange(from: 8, to: 12))])
+        #expect(missed(events) == [.range(8...12)])
         #expect(offsets(events) == [13])
         // The link breaks in the middle: an own message that was accepted meanwhile says nothing of those before it.
         try driver.send("mine")
@@ -119,7 +119,7 @@ import Testing
         driver.feed(MachineDriver.userNamed(2, "bob"))
         driver.feed(MachineDriver.deliver(offset: 16, "sixteen"))
         let events = driver.events()
-        #expect(missed(events) == [.range(OffsetRange(from: 8, to: 15))] && offsets(events) == [16])
+        #expect(missed(events) == [.range(8...15)] && offsets(events) == [16])
         comeBack(driver, resumed: true)
         #expect(driver.lastLogin?.resume?.seen == ["lesson": [16, 1000, 1]])
     }
@@ -139,7 +139,7 @@ import Testing
         driver.feed(MachineDriver.userNamed(2, "bob"))
         for offset in UInt64(3)...5 { driver.feed(MachineDriver.deliver(offset: offset, "\(offset)")) }
         let events = driver.events()
-        #expect(missed(events) == [.reset, .range(OffsetRange(from: 1, to: 2))] && offsets(events) == [3, 4, 5])
+        #expect(missed(events) == [.reset, .range(1...2)] && offsets(events) == [3, 4, 5])
         guard case .message(let message)? = events.last else {
             Issue.record("no message")
             return
@@ -282,6 +282,6 @@ import Testing
         #expect(subscribe.since == .position(ChannelPosition(epoch: Epoch(start: 1000, incarnation: 1), offset: 7)))
         #expect(lost(driver.events()) == ["linkBroken 20 bob 4…?"])
         driver.feed(.json(.answer, MachineDriver.subscribed(id: subscribe.id, handle: 10, head: 9, missed: OffsetRange(from: 8, to: 9))))
-        #expect(missed(driver.events()) == [.range(OffsetRange(from: 8, to: 9))])
+        #expect(missed(driver.events()) == [.range(8...9)])
     }
 }

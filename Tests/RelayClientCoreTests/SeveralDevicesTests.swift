@@ -132,7 +132,7 @@ import Testing
                 TopicsEvent(
                     channel: 11, event: .publisherLeft,
                     publishers: [TopicPublisher(topic: try Name("points"), user: bob, device: device, meta: "")])))
-        let released = LocksEvent(channel: 11, event: .released, locks: [LockDetail(lock: pen, ttlMs: 1_000)], user: bob, device: device)
+        let released = LocksEvent(channel: 11, event: .released, locks: [LockDetail(lock: pen.text)], user: bob, device: device)
         driver.feed(.json(.locks, released))
         for event in driver.events() {
             if case .topics(let change) = event { #expect(change.kind == .left && change.publishers.map(\.device) == [device]) }

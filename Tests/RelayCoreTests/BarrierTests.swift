@@ -140,7 +140,7 @@ import Testing
         cleo.lock(.releaseLock, "lesson", "pen")
         let late = cancel(second)
         #expect(told() == ["answer \(second)", "answer \(late)"])
-        #expect(alice.locks("lesson").first?.owner?.text == "bob")
+        #expect(alice.locks("lesson").first?.owner == "bob")
         #expect(driver.hub.census().deadlines > 0)
     }
 

@@ -128,7 +128,7 @@ extension BoardTests {
         driver.persist()
         #expect(driver.hub.census().boards == 1)
         let carol = client(driver, "carol")
-        #expect(carol.answer(BoardsAnswer.self, carol.request(.boards) { PageRequest(id: $0) })?.boards.map(\.channel.text) == ["new"])
+        #expect(carol.answer(BoardsAnswer.self, carol.request(.boards) { PageRequest(id: $0) })?.boards.map(\.channel) == ["new"])
     }
 
     // MARK: - Parts

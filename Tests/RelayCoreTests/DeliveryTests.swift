@@ -115,7 +115,7 @@ import Testing
         let frames = reader.frames()
         #expect(frames.map(\.type) == [FrameType.deliver.rawValue, FrameType.closing.rawValue])
         #expect(frames[0].body.count == 24 + 32_000 && frames[0].body.suffix(32_000).allSatisfy { $0 == 8 })
-        #expect(driver.hub.census().sessions.first { $0.user.text == "reader" }?.away == true)
+        #expect(driver.hub.census().sessions.first { $0.user == "reader" }?.away == true)
     }
 
     @Test("[DL8] over 2 MiB for 10 s without a pause close the reader, with a pause they do not", arguments: [false, true])

@@ -32,7 +32,7 @@ import Testing
         let token = try TokenMint.mint(claims, secret: Sample.secret("2026"))
         let read = try rules.check(token, wallMilliseconds: Sample.now)
         #expect(read.subject == claims.subject && read.tokenID == claims.tokenID)
-        #expect(read.access == Access(role: .reader, grants: claims.grants, expires: Sample.now + 65_000))
+        #expect(read.access == Access(role: .reader, grants: claims.grants, endMilliseconds: Sample.now + 65_000))
         #expect(read.expires == Sample.now + 65_000)
     }
 
@@ -99,7 +99,7 @@ import Testing
 
     @Test("a token counts from the tolerance before nbf and iat to the tolerance after exp, to the millisecond", arguments: [0, 5, 300])
     func times(tolerance: Int) throws {
-        let rules = try TokenRules(secrets: [Sample.secret()], toleranceSeconds: tolerance)
+        let rules = try TokenRules(secrets: [Sample.secret()], tolerance: .seconds(tolerance))
         let margin = UInt64(tolerance) * 1000
         var claims = try Sample.claims()
         claims.expires = Sample.seconds
@@ -174,8 +174,8 @@ import Testing
         #expect(problem { () throws(TokenSetupError) in _ = try TokenRules(secrets: [a, b]) } == nil)
         for seconds in [-1, 301] {
             #expect(
-                problem { () throws(TokenSetupError) in _ = try TokenRules(secrets: [a], toleranceSeconds: seconds) }
-                    == .tolerance(actual: seconds))
+                problem { () throws(TokenSetupError) in _ = try TokenRules(secrets: [a], tolerance: .seconds(seconds)) }
+                    == .tolerance(actual: .seconds(seconds)))
         }
     }
 

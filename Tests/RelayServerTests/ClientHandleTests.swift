@@ -109,7 +109,7 @@ import Testing
             for try await event in events {
                 guard case .presence(let change) = event else { continue }
                 switch change.kind {
-                case .joined(let member): seen.append("\(member.user.text) joined")
+                case .joined(let member): seen.append("\(member.user) joined")
                 case .left(let user): seen.append("\(user) left")
                 case .timedOut(let user): seen.append("\(user) timed out")
                 default: continue
@@ -196,7 +196,7 @@ import Testing
             try await lesson.open()
             let text = Payload(String(repeating: "x", count: 30_000))
             for _ in 1...160 { _ = try await alice.channel("lesson").send(text).accepted }
-            #expect(try await lesson.presence.users().members.map(\.user.text) == ["bob"])
+            #expect(try await lesson.presence.users().members.map(\.user) == ["bob"])
             #expect(bob.link.isConnected)
             await alice.close()
             await bob.close()
@@ -234,7 +234,7 @@ import Testing
             }
             #expect(told == ["caught up", "first a=one", "batch b=two c=three a=-"])
             #expect(try await theirs.board.records().mapValues { $0.payload?.text } == ["b": "two", "c": "three"])
-            #expect(try await theirs.presence.users().members.map(\.user.text) == ["alice"], "who reads a board is not seen")
+            #expect(try await theirs.presence.users().members.map(\.user) == ["alice"], "who reads a board is not seen")
             var pictures = theirs.board.pictures().makeAsyncIterator()
             #expect(await pictures.next()?.records.isEmpty == true, "it is not open")
             try await theirs.open()

@@ -167,12 +167,12 @@ import Testing
         while !inLine {
             _ = try await bobs.all()
             try await alices.lock("pen").release()
-            inLine = try await bobs.all().first?.owner?.text == "bob"
+            inLine = try await bobs.all().first?.owner == "bob"
             if !inLine { try await alices.lock("pen").acquire() }
         }
         #expect(try await waited > first)
         #expect(
-            try await alices.all().map { [$0.lock.text, $0.owner?.text, "\($0.ttlMs)", "\($0.fencing ?? 0)"] } == [
+            try await alices.all().map { [$0.lock, $0.owner, "\($0.ttl.wholeMilliseconds)", "\($0.fencing ?? 0)"] } == [
                 ["pen", "bob", "2000", "\(try await waited)"]
             ])
         #expect(await code { try await alices.lock("pen").release() }?.code == .lockNotHeld)
@@ -183,7 +183,7 @@ import Testing
             if case .locks(let change) = event { last = change }
             if last?.kind == .removed { break }
         }
-        #expect(last?.locks.map(\.lock.text) == ["pen"])
+        #expect(last?.locks.map(\.lock) == ["pen"])
         await alice.close()
         await bob.close()
         await server.stop()

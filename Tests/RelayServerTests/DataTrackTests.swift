@@ -84,7 +84,7 @@ import Testing
             try await alice.subscribe("lesson")
             try await bob.subscribe("lesson")
             let page = try await clients[2].presence(of: .message("lesson")).users()
-            #expect(page.total == 2 && page.members.map(\.user.text) == ["alice", "bob"])
+            #expect(page.total == 2 && page.members.map(\.user) == ["alice", "bob"])
             try await bob.unsubscribe("lesson")
             try await bob.subscribe("lesson")
             await bob.close()
@@ -92,8 +92,8 @@ import Testing
             for await event in alice.told {
                 guard case .presence(let change) = event else { continue }
                 switch change.kind {
-                case .snapshot(let members, let total): told.append("\(members.map(\.user.text)) of \(total)")
-                case .joined(let member): told.append("+ \(member.user.text) \(member.states["name"] ?? "")")
+                case .snapshot(let members, let total): told.append("\(members.map(\.user)) of \(total)")
+                case .joined(let member): told.append("+ \(member.user) \(member.states["name"] ?? "")")
                 case .left(let user): told.append("- \(user)")
                 default: told.append("\(change.kind)")
                 }

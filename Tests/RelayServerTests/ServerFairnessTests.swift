@@ -165,7 +165,7 @@ import Testing
         var hub = Configuration.unhurried()
         hub.limits.packetsPerSecond = 10_000
         // A tick that would let all of it wait together.
-        let server = try await WhiteboardRelay.start(.init(port: 0, hub: hub, flush: .every(milliseconds: 100), log: { brake.log($0) }))
+        let server = try await WhiteboardRelay.start(.init(port: 0, hub: hub, flush: .every(.milliseconds(100)), log: { brake.log($0) }))
         let channel = try Name("lesson"), topic = try Name("points")
         func joined(_ user: String) throws -> RawLink {
             let link = try RawLink(server.address)
@@ -206,7 +206,7 @@ import Testing
         // No ping comes to wake anybody, either.
         var hub = Configuration.unhurried()
         hub.limits.messagesPerSecond = 10_000
-        let server = try await WhiteboardRelay.start(.init(port: 0, hub: hub, flush: .every(milliseconds: 2)))
+        let server = try await WhiteboardRelay.start(.init(port: 0, hub: hub, flush: .every(.milliseconds(2))))
         let writer = try RawLink(server.address), reader = try RawLink(server.address)
         try writer.login("writer")
         try reader.login("reader", instance: "00000000000000bb")

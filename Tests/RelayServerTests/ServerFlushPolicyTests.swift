@@ -62,7 +62,7 @@ import Testing
 
     @Test("a fixed tick and immediate stay what they are")
     func fixed() {
-        var every = FlushPolicy(.every(milliseconds: 2))
+        var every = FlushPolicy(.every(.milliseconds(2)))
         var immediate = FlushPolicy(.immediate)
         for now in 0..<100 {
             every.flushed(.init(count: 1000, small: 1000), busy: .milliseconds(5), at: Self.at(now))

@@ -111,7 +111,7 @@ import Testing
         let link = try RawLink(server.address)
         try link.login("alice")
         let status = try WhiteboardRelay.status(controlSocket: path)
-        #expect(status.census.sessions.map(\.user.text) == ["alice"])
+        #expect(status.census.sessions.map(\.user) == ["alice"])
         #expect(status.address == server.address.description)
         #expect((try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int) == 0o600)
         await #expect(throws: RelayServerError.self) { try await WhiteboardRelay.start(.init(port: 0, controlSocket: path)) }
@@ -153,7 +153,7 @@ import Testing
         let census = await server.census()
         #expect(census.counters.packetsAccepted == UInt64(total))
         #expect(census.counters.packetsShedSlow + census.counters.packetsShedExpired > 0, "the idle reader's queue was shed")
-        let idleLost = census.sessions.first { $0.user.text == "idle" }?.packetsLost ?? 0
+        let idleLost = census.sessions.first { $0.user == "idle" }?.packetsLost ?? 0
         #expect(idleLost == census.counters.packetsShedSlow + census.counters.packetsShedExpired, "and nobody else's")
         await server.stop()
     }

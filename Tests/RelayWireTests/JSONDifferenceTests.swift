@@ -262,7 +262,7 @@ private struct RandomBody {
     }
 
     private mutating func members() -> [Member] {
-        (0..<Int.random(in: 0...3, using: &random)).map { _ in Member(user: name(), states: states()) }
+        (0..<Int.random(in: 0...3, using: &random)).map { _ in Member(user: name().text, states: states()) }
     }
     private mutating func names() -> [Name] { (0..<Int.random(in: 0...3, using: &random)).map { _ in name() } }
 

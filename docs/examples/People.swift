@@ -22,6 +22,6 @@ struct People {
 
     /// Also for pages of `presence(of:).users(after:)`: the snapshot has at most 100 members, and `total` says how many there are.
     mutating func come(_ members: [Member]) {
-        for member in members { names[member.user.text] = member.states["name"] ?? member.user.text }
+        for member in members { names[member.user] = member.states["name"] ?? member.user }
     }
 }

@@ -1,4 +1,4 @@
-/// What a moderator can do: set users' rights, decide which users may log in, and look at the relay. [AC10–AC20]
+/// What a moderator can do: set users' rights, decide which users may log in, and look at the relay.
 ///
 /// Everything here wants the role moderator (`notPermitted`). What is decided holds at once, and is logged by the relay with this
 /// client's user id. What is to hold over restarts is durable when it returns; on a relay that cannot store it is `storageFailed`.
@@ -78,7 +78,7 @@ public struct Moderation: Sendable {
     }
 
     /// Makes a code with which newcomers come in as with the join key: six letters, for who has no camera. They log in with
-    /// `Credential.joinCode`. [AC20]
+    /// `Credential.joinCode`.
     ///
     /// It holds for 30 minutes, while this client keeps its session, which has one at most: for the same channel it is the same again.
     /// `RelayEvent.joinCodeEnded` tells of another end. When the link has come back, ask again: an end may have been missed.
@@ -151,7 +151,7 @@ public struct Moderation: Sendable {
     ///
     /// - Returns: records that went.
     /// - Throws: `boardNotFound`, `limitReached`, `notPermitted`, `badName`, `outcomeUnknown`; `storageFailed` also when some are gone for
-    ///   everybody: ask again. [AC18]
+    ///   everybody: ask again.
     @discardableResult
     public func removeRecords(of user: String, from channel: String, call: CallOptions = .init()) async throws(RelayError) -> Int {
         guard
@@ -163,7 +163,7 @@ public struct Moderation: Sendable {
 
     /// The relay's present state, and a page of its users in order of their ids, with what waits for each.
     ///
-    /// It is cheap enough to be asked once a second. Rates are the differences of two answers' `counters` over that of their `uptimeMs`.
+    /// It is cheap enough to be asked once a second. Rates are the differences of two answers' `counters` over that of their `uptime`.
     ///
     /// - Parameters:
     ///   - user: where the page before ended, its `next`; `nil`: from the beginning.

@@ -80,7 +80,7 @@ struct BoardView: Sendable {
             for (key, record) in told where record.offset ?? 0 <= cleared.offset { remove(key, at: cleared.offset) }
             return [.cleared(cleared)]
         case .messagesMissed(let missed):
-            if case .range(let range) = missed.extent { return [.missed(range.from...max(range.from, range.to))] }
+            if case .range(let range) = missed.extent { return [.missed(range)] }
             forget()
             isReading = isWhole
             return [.reset]

@@ -67,19 +67,19 @@ struct ChannelView: Sendable {
         switch change {
         case .snapshot(let found, let total):
             members = [:]
-            for member in found { members[member.user.text] = member }
+            for member in found { members[member.user] = member }
             snapshots += 1
-            rest = total > found.count ? found.last?.user.text : nil
-        case .joined(let member): members[member.user.text] = member
+            rest = total > found.count ? found.last?.user : nil
+        case .joined(let member): members[member.user] = member
         case .left(let user), .timedOut(let user): members[user] = nil
         case .stateChanged(let user, let set, let removed):
-            guard var member = members[user] ?? (try? Name(user)).map({ Member(user: $0, states: [:]) }) else { return nil }
+            var member = members[user] ?? Member(user: user, states: [:])
             member.states.merge(set) { $1 }
             for name in removed { member.states[name] = nil }
             members[user] = member
         case .interval(let joined, let changed, let left, let timedOut):
             for user in left + timedOut { members[user] = nil }
-            for member in joined + changed { members[member.user.text] = member }
+            for member in joined + changed { members[member.user] = member }
         }
         self.members.set(members)
         return rest
@@ -88,7 +88,7 @@ struct ChannelView: Sendable {
     /// A page behind a snapshot, unless there is a newer one.
     mutating func read(_ page: [Member], of snapshot: Int) {
         guard snapshot == snapshots else { return }
-        members.set(members.value.merging(page.map { ($0.user.text, $0) }) { $1 })
+        members.set(members.value.merging(page.map { ($0.user, $0) }) { $1 })
     }
 
     /// A freeze is told of both channels: it begins with the first, and ends with the last.

@@ -75,7 +75,7 @@ extension Hub {
         let grants = access.grants.words
         return AccessBody(
             role: access.role?.rawValue, grants: grants.isEmpty ? nil : grants,
-            untilMs: access.expires.map { $0 > now.wallMilliseconds ? $0 - now.wallMilliseconds : 0 })
+            untilMs: access.endMilliseconds.map { $0 > now.wallMilliseconds ? $0 - now.wallMilliseconds : 0 })
     }
 
     // MARK: - Changing
@@ -195,7 +195,7 @@ extension Hub {
 
     /// The notice, then the end.
     mutating func setAccessDeadline(_ connection: Connection.Index) {
-        guard let expires = sessions[connections[connection].session!].access.expires else { return }
+        guard let expires = sessions[connections[connection].session!].access.endMilliseconds else { return }
         let notice = expires > Limits.accessNoticeMilliseconds ? expires - Limits.accessNoticeMilliseconds : 0
         let isNoticeDue = notice <= now.wallMilliseconds
         let at = instant(ofWall: isNoticeDue ? expires : notice)
@@ -207,7 +207,7 @@ extension Hub {
 
     mutating func accessDeadline(_ connection: Connection.Index) {
         if let next = connections[connection].accessLookAt, next <= now.instant { connections[connection].accessLookAt = nil }
-        guard let session = connections[connection].session, let expires = sessions[session].access.expires else { return }
+        guard let session = connections[connection].session, let expires = sessions[session].access.endMilliseconds else { return }
         guard expires > now.wallMilliseconds else {
             return close(connection, .accessExpired, "the token of user \(sessions[session].user!) is over")
         }

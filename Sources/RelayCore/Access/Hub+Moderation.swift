@@ -91,15 +91,17 @@ extension Hub {
         try requireModerator(session)
         let limit = try request.count()
         // One more than fits tells whether there is a next page.
-        var found: [BanInfo] = []
+        var names: [Name] = []
         for user in moderation.revealed.bannedNames.behind(request.after) {
-            let ban = moderation.revealed.bans[user]!
-            guard ban.holds(at: now.wallMilliseconds) else { continue }
-            found.append(BanInfo(user: user, by: ban.by, time: ban.time, until: ban.until))
-            if found.count > limit { break }
+            guard moderation.revealed.bans[user]!.holds(at: now.wallMilliseconds) else { continue }
+            names.append(user)
+            if names.count > limit { break }
         }
-        let listed = Array(found.prefix(limit))
-        answer(connection, BansAnswer(id: request.id, bans: listed, next: found.count > limit ? listed.last?.user : nil))
+        let listed = names.prefix(limit).map { user in
+            let ban = moderation.revealed.bans[user]!
+            return BanInfo(user: user.text, by: ban.by.text, wallMilliseconds: ban.time, endMilliseconds: ban.until)
+        }
+        answer(connection, BansAnswer(id: request.id, bans: listed, next: names.count > limit ? names[limit - 1] : nil))
     }
 
     /// `forgetUser`: metadata, role and claim in one record, so that a crash leaves all of it or nothing. It is answered when the disk

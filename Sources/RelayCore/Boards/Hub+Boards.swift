@@ -321,12 +321,13 @@ extension Hub {
         }
         let listed = names.prefix(limit).map { name in
             let summary = boards[boards[named: name]!].summary
-            return BoardInfo(channel: name, records: summary.records, bytes: summary.bytes, changed: summary.wallMilliseconds)
+            return BoardInfo(
+                channel: name.text, records: summary.records, bytes: summary.bytes, changedMilliseconds: summary.wallMilliseconds)
         }
         answer(
             connection,
             BoardsAnswer(
-                id: request.id, boards: listed, next: names.count > limit ? listed.last?.channel : nil, bytes: boards.bytes,
+                id: request.id, boards: listed, next: names.count > limit ? names[limit - 1] : nil, bytes: boards.bytes,
                 bytesMax: configuration.boardBytesTotalMax))
     }
 

@@ -44,8 +44,8 @@ struct Lock {
 
     func detail(_ state: LockState) -> LockDetail {
         LockDetail(
-            lock: name!, ttlMs: Int(state.ttl.milliseconds), owner: state.owner?.user, ownerDevice: state.owner?.device.hex,
-            fencing: state.owner == nil ? nil : state.fencing)
+            lock: name!.text, ttl: .milliseconds(state.ttl.milliseconds), owner: state.owner?.user.text,
+            ownerDevice: state.owner?.device.hex, fencing: state.owner == nil ? nil : state.fencing)
     }
 }
 

@@ -92,7 +92,7 @@ extension Hub {
         var page: [Member] = []
         var bytes = 0
         for entry in channels[channel].presence.members[position...].prefix(limit) {
-            let member = Member(user: entry.user, states: states(ofUser: entry.user, seenIn: channel).strings)
+            let member = Member(user: entry.user.text, states: states(ofUser: entry.user, seenIn: channel).strings)
             bytes += member.pageBytes
             if bytes > Limits.jsonPageBytes, !page.isEmpty { break }
             page.append(member)
@@ -126,7 +126,7 @@ extension Hub {
         for user in channels[channel].presence.pendingInTurn {
             var here: Member?
             if !channels[channel].presence.memberships(of: user).isEmpty {
-                here = Member(user: user, states: states(ofUser: user, seenIn: channel).strings)
+                here = Member(user: user.text, states: states(ofUser: user, seenIn: channel).strings)
             }
             if page.bytes > 0, page.bytes + IntervalPage.bytes(user, here) > Limits.jsonPageBytes {
                 tellPresence(page.event, channel)
@@ -198,7 +198,7 @@ private struct IntervalPage {
 extension Member {
     /// What it takes in a page, before escaping.
     var pageBytes: Int {
-        states.reduce(32 + user.text.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count + 8 }
+        states.reduce(32 + user.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count + 8 }
     }
 }
 

@@ -140,7 +140,8 @@ extension Hub {
         var position = request.after.map { channels[channel].presence.position(of: $0) } ?? 0
         if position < members.count, members[position].user == request.after { position += 1 }
         let page = membersPage(channel, from: position, limit: limit)
-        let next = position + page.count < members.count ? page.last?.user : nil
+        let end = position + page.count
+        let next = !page.isEmpty && end < members.count ? members[end - 1].user : nil
         answer(connection, WhoAnswer(id: request.id, total: members.count, members: page, next: next))
     }
 

@@ -112,7 +112,7 @@ final class BoardApp {
                 readThrough = 0
                 isReset = true
                 lastOffset = nil
-            case .range(let range): if let epoch = missed.epoch { self.missed[epoch, default: []].append(range.from...range.to) }
+            case .range(let range): if let epoch = missed.epoch { self.missed[epoch, default: []].append(range) }
             }
         case .caughtUp(let channel):
             // All that it had stored by then has come, but for what was removed since.

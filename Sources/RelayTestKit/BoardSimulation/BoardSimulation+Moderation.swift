@@ -208,7 +208,7 @@ extension BoardSimulation {
         }
         for owner in [channel, "stream:\(channel)"] { found.metadata[owner] = reader.metadata(owner)?.values ?? [:] }
         found.metadata = found.metadata.filter { !$0.value.isEmpty }
-        found.locks = reader.locks(channel).map(\.lock.text)
+        found.locks = reader.locks(channel).map(\.lock)
         relay.cut(reader.id)
         return found
     }

@@ -229,7 +229,7 @@ struct ClientBooks {
             }
         case .range(let range):
             guard let epoch = missed.epoch else { throw BrokenPromise("[CH6] \(name) was told a range without an epoch") }
-            for offset in range.from...range.to {
+            for offset in range {
                 let key = MessageKey(channel: missed.channel, epoch: epoch, offset: offset)
                 guard let item = accepted[key] else { continue }
                 switch messages[key] {
@@ -244,8 +244,10 @@ struct ClientBooks {
                     if item.author != index { messagesMissed += 1 }
                 }
             }
-            if let before = covered[missed.channel], before.epoch == epoch, range.from <= before.offset + 1, before.offset < range.to {
-                covered[missed.channel] = (epoch, range.to)
+            if let before = covered[missed.channel], before.epoch == epoch, range.lowerBound <= before.offset + 1,
+                before.offset < range.upperBound
+            {
+                covered[missed.channel] = (epoch, range.upperBound)
             }
         }
     }
@@ -286,15 +288,15 @@ struct ClientBooks {
         switch change.kind {
         case .snapshot(let members, _):
             picture = [:]
-            for member in members { picture[member.user.text] = member.states }
-        case .joined(let member): picture[member.user.text] = member.states
+            for member in members { picture[member.user] = member.states }
+        case .joined(let member): picture[member.user] = member.states
         case .left(let user), .timedOut(let user): picture[user] = nil
         case .stateChanged(let user, let set, let removed):
             for (key, value) in set { picture[user]?[key] = value }
             for key in removed { picture[user]?[key] = nil }
         case .interval(let joined, let changed, let left, let timedOut):
             for user in left + timedOut { picture[user] = nil }
-            for member in joined + changed { picture[member.user.text] = member.states }
+            for member in joined + changed { picture[member.user] = member.states }
         }
         pictures[change.place] = picture
     }

@@ -162,7 +162,7 @@ extension ClientSimulation {
             try client.books.checkCovered(channel.channel.text, epoch, head: head, messages)
         }
         for channel in client.machine.subscribedChannels where owners[client.user] == client.index {
-            let truth = Dictionary(uniqueKeysWithValues: relay.hub.members(of: channel).map { ($0.user.text, $0.states) })
+            let truth = Dictionary(uniqueKeysWithValues: relay.hub.members(of: channel).map { ($0.user, $0.states) })
             guard client.books.pictures[channel] == truth else {
                 throw BrokenPromise(
                     "[PR] \(client.user) believes \(client.books.pictures[channel] ?? [:]) to be in \(channel), it is \(truth)")

@@ -278,7 +278,7 @@ final class ModelClient {
             subscriptions[id]!.isSnapshotTaken = true
             change { picture in
                 picture = [:]
-                for member in event.members ?? [] { picture[member.user.text] = member.states }
+                for member in event.members ?? [] { picture[member.user] = member.states }
             }
         case .join: change { $0[event.user!.text] = event.states ?? [:] }
         case .leave, .timeout:
@@ -294,7 +294,7 @@ final class ModelClient {
         case .interval:
             change { picture in
                 for user in (event.left ?? []) + (event.timedOut ?? []) { picture[user.text] = nil }
-                for member in (event.joined ?? []) + (event.changed ?? []) { picture[member.user.text] = member.states }
+                for member in (event.joined ?? []) + (event.changed ?? []) { picture[member.user] = member.states }
             }
         }
     }

@@ -403,7 +403,7 @@ package final class Simulation {
     private func checkPicture(_ client: ModelClient) throws {
         for (id, subscription) in client.subscriptions.sorted(by: { $0.key < $1.key }) where subscription.isSnapshotTaken {
             let members = driver.hub.members(of: id)
-            let truth = Dictionary(uniqueKeysWithValues: members.map { ($0.user.text, $0.states) })
+            let truth = Dictionary(uniqueKeysWithValues: members.map { ($0.user, $0.states) })
             guard truth == subscription.picture else {
                 throw BrokenPromise("[PR] \(client.user) believes \(subscription.picture) to be in \(id), it is \(truth)")
             }

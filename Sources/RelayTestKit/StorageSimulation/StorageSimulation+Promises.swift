@@ -86,7 +86,7 @@ extension StorageSimulation {
 
     // MARK: - Locks
 
-    func shown(_ locks: [LockDetail]) -> [String: LockDetail] { Dictionary(uniqueKeysWithValues: locks.map { ($0.lock.text, $0) }) }
+    func shown(_ locks: [LockDetail]) -> [String: LockDetail] { Dictionary(uniqueKeysWithValues: locks.map { ($0.lock, $0) }) }
 
     private func takeLocks(_ event: LocksEvent, _ user: StorageUser) throws {
         let expected = try next(user, "\(event)")
@@ -109,7 +109,8 @@ extension StorageSimulation {
             throw BrokenPromise("[LK8, SG1] \(what): locks \(got.keys.sorted()) and not \(expected.keys.sorted())")
         }
         for (name, lock) in expected {
-            guard got[name]!.ttlMs == lock.ttlMs, got[name]!.holder == lock.owner, (got[name]!.fencing == nil) == (lock.owner == nil)
+            let same = got[name]!.ttl == .milliseconds(lock.ttlMs) && got[name]!.holder == lock.owner
+            guard same, (got[name]!.fencing == nil) == (lock.owner == nil)
             else {
                 throw BrokenPromise("[LK8, SG1] \(what): \(got[name]!) and not \(lock)")
             }
@@ -169,5 +170,5 @@ extension StorageSimulation {
 
 extension LockDetail {
     /// As `StorageUser.name`.
-    fileprivate var holder: String? { owner.map { StorageUser.name(of: $0.text, ownerDevice) } }
+    fileprivate var holder: String? { owner.map { StorageUser.name(of: $0, ownerDevice) } }
 }

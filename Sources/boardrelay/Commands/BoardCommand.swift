@@ -141,9 +141,9 @@ extension Command {
         if json {
             for board in boards {
                 let object: JSONValue = [
-                    "type": "board", "channel": .string(board.channel.text), "records": .integer(board.records),
+                    "type": "board", "channel": .string(board.channel), "records": .integer(board.records),
                     "bytes": .integer(board.bytes),
-                    "changed": .integer(Int(clamping: board.changed)),
+                    "changed": .integer(Int(clamping: board.changedMilliseconds)),
                 ]
                 try Console.print(object.line)
             }
@@ -153,8 +153,8 @@ extension Command {
         var table = Table(("BOARD", .left), ("RECORDS", .right), ("SIZE", .right), ("CHANGED", .left))
         for board in boards {
             table.add(
-                board.channel.text, Printable.count(board.records), Printable.size(board.bytes),
-                Console.localTime(wallMilliseconds: board.changed))
+                board.channel, Printable.count(board.records), Printable.size(board.bytes),
+                Console.localTime(wallMilliseconds: board.changedMilliseconds))
         }
         for line in table.lines { try Console.print(line) }
     }
@@ -165,7 +165,7 @@ extension Command {
         async throws
     {
         let board = try await wholeBoard(name, of: client)
-        if board.isEmpty, try await !client.boards().contains(where: { $0.channel.text == name }) {
+        if board.isEmpty, try await !client.boards().contains(where: { $0.channel == name }) {
             throw await noSuch("board", name, client)
         }
         let records = board.ordered

@@ -41,7 +41,7 @@ extension Command {
             var joined = JoinedHistory(backwards: backwards)
             var page = try await client.history(of: channel, from: from, backwards: backwards, limit: min(count, 100))
             guard page.epoch != nil else {
-                guard try await client.boards().contains(where: { $0.channel.text == channel }) else {
+                guard try await client.boards().contains(where: { $0.channel == channel }) else {
                     throw await noSuch("message channel", channel, client)
                 }
                 Console.note(

@@ -84,7 +84,7 @@ extension Command {
         Console.note(locks.isEmpty ? "\(channel) has no locks." : "\(Printable.count(locks.count, "lock")) of \(channel):")
         var table = Table(("lock", .left), ("owner", .left), ("fencing", .right), ("ttl", .right))
         for lock in locks {
-            table.add(lock.lock.text, lock.owner?.text ?? "-", lock.fencing.map { "\($0)" } ?? "-", "\(Double(lock.ttlMs) / 1000) s")
+            table.add(lock.lock, lock.owner ?? "-", lock.fencing.map { "\($0)" } ?? "-", "\(lock.ttl / .seconds(1)) s")
         }
         if !table.isEmpty { for line in table.lines { try Console.print(line) } }
     }

@@ -31,9 +31,9 @@ struct People {
         repeat {
             let page = try await paced { () async throws(RelayError) in try await client.moderation.status(after: next) }
             // A relay that names a page again would be asked for ever.
-            if let next, let first = page.users.first, first.user.text <= next { throw Failure("the pages of status do not go on") }
+            if let next, let first = page.users.first, first.user <= next { throw Failure("the pages of status do not go on") }
             people.add(page.users)
-            next = page.next?.text
+            next = page.next
         } while next != nil && people.all.count < askedMax
         people.isWhole = next == nil && people.all.count <= askedMax
         people.all = Array(people.all.prefix(askedMax))
@@ -41,12 +41,12 @@ struct People {
         for person in people.all {
             let inside = try await paced { () async throws(RelayError) in try await client.channels(of: person.user) }
             rooms.formUnion(inside)
-            for room in inside { people.channels[room.channel.text, default: []].insert(person.user) }
+            for room in inside { people.channels[room.name, default: []].insert(person.user) }
         }
         var names: [String: Set<String>] = [:]
         for room in rooms.sorted() {
             for member in try await members(of: room, client) {
-                if let name = member.states["name"] { names[member.user.text, default: []].insert(name) }
+                if let name = member.states["name"] { names[member.user, default: []].insert(name) }
             }
         }
         for index in people.all.indices { people.all[index].names = names[people.all[index].user, default: []].sorted() }
@@ -59,11 +59,10 @@ struct People {
     /// A person's devices stand one behind the other.
     private mutating func add(_ devices: [RelayStatus.User]) {
         for device in devices {
-            let hereFor = Duration.milliseconds(Int64(clamping: device.sessionMs))
-            if all.last?.user == device.user.text {
-                all[all.count - 1].hereFor = max(all[all.count - 1].hereFor, hereFor)
+            if all.last?.user == device.user {
+                all[all.count - 1].hereFor = max(all[all.count - 1].hereFor, device.session)
             } else {
-                all.append(Person(user: device.user.text, hereFor: hereFor))
+                all.append(Person(user: device.user, hereFor: device.session))
             }
         }
     }
@@ -73,7 +72,7 @@ struct People {
         let name = try Name(channel)
         var found: Set<String> = []
         for kind in [ChannelKind.message, .stream] {
-            found.formUnion(try await members(of: ChannelID(kind: kind, channel: name), client).map(\.user.text))
+            found.formUnion(try await members(of: ChannelID(kind: kind, channel: name), client).map(\.user))
         }
         return found
     }

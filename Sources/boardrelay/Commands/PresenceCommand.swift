@@ -58,8 +58,8 @@ extension Command {
 
     private static func watch(_ channel: ChannelID, client: WhiteboardClient, json: Bool) async throws {
         switch channel.kind {
-        case .message: try await client.subscribe(channel.channel.text, features: [.presence], quiet: true)
-        case .stream: _ = try await client.join(channel.channel.text, features: [.presence], quiet: true)
+        case .message: try await client.subscribe(channel.name, features: [.presence], quiet: true)
+        case .stream: _ = try await client.join(channel.name, features: [.presence], quiet: true)
         }
         for await event in client.told {
             switch event {

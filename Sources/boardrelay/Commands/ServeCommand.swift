@@ -282,7 +282,7 @@ extension Command {
             guard let tick = Duration(text: text), (Duration.milliseconds(1)...(.milliseconds(100))).contains(tick) else {
                 throw UsageError("option --flush wants adaptive, immediate or a tick of 1ms…100ms, not \(Printable.quoted(text))")
             }
-            return .every(milliseconds: Int(tick / .milliseconds(1)))
+            return .every(tick)
         }
     }
 }

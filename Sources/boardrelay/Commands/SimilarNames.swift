@@ -11,7 +11,7 @@ func isSimilar(_ one: String, _ other: String) -> Bool {
 /// That there is nothing of this name, with the boards whose names are like it, if this client may know them.
 func noSuch(_ what: String, _ name: String, _ client: WhiteboardClient) async -> Failure {
     let boards = (try? await client.boards()) ?? []
-    let similar = boards.map(\.channel.text).filter { $0 != name && isSimilar($0, name) }.prefix(5)
+    let similar = boards.map(\.channel).filter { $0 != name && isSimilar($0, name) }.prefix(5)
     return Failure(
         "there is no \(what) \(name)" + (similar.isEmpty ? "" : "; boards with similar names: \(similar.joined(separator: ", "))"))
 }

@@ -72,7 +72,7 @@ extension Command {
             var users = status.users
             let addresses = status.addresses
             while let next = status.next {
-                status = try await client.moderation.status(after: next.text)
+                status = try await client.moderation.status(after: next)
                 // A relay that names a page again would be asked for ever.
                 guard status.users.first.map({ $0.user > next }) ?? true else {
                     throw Failure("\(address): the pages of status do not go on")
@@ -195,7 +195,7 @@ enum StatusText {
         table.add("boards", "\(Printable.count(status.boards)), \(Printable.size(status.boardBytes))")
         if let guesses = guesses(counters.credentialsWrong) { table.add("guessed", guesses) }
         if let failure = status.storageFailure { table.add("READ-ONLY", failure) }
-        let uptime = Printable.clock(.milliseconds(Int64(clamping: status.uptimeMs)))
+        let uptime = Printable.clock(status.uptime)
         return ["\(Printable.escaped(address))   up \(uptime)", ""] + table.lines.dropFirst() + addresses(status.addresses)
             + users(status.users)
     }
@@ -213,21 +213,21 @@ enum StatusText {
         var table = Table(
             ("USER", .left), ("FROM", .left), ("CLIENT", .left), ("MEMORY", .right), ("QUEUED", .right), ("BEHIND", .right),
             ("LOST", .right))
-        let slow = users.filter { $0.backlogMs >= slowMilliseconds }.sorted { ($1.backlogMs, $0.user) < ($0.backlogMs, $1.user) }
-        let others = users.filter { $0.backlogMs < slowMilliseconds }.sorted { one, other in
+        let lagging = users.filter { $0.backlog >= slow }.sorted { ($1.backlog, $0.user) < ($0.backlog, $1.user) }
+        let others = users.filter { $0.backlog < slow }.sorted { one, other in
             (one.memoryBytes.leadingZeroBitCount, one.user) < (other.memoryBytes.leadingZeroBitCount, other.user)
         }
-        for user in slow + others {
-            let behind = user.backlogMs < slowMilliseconds ? "" : Printable.time(.milliseconds(Int64(clamping: user.backlogMs)))
+        for user in lagging + others {
+            let behind = user.backlog < slow ? "" : Printable.time(user.backlog)
             table.add(
-                user.user.text, user.away ? "away" : user.peer, user.client, Printable.size(user.memoryBytes),
+                user.user, user.away ? "away" : user.peer, user.client, Printable.size(user.memoryBytes),
                 Printable.size(user.queuedBytes), behind, Printable.count(user.packetsLost))
         }
         return [""] + table.lines
     }
 
     /// A queue that was not empty for less than this is one that was being written when it was asked for.
-    private static let slowMilliseconds = 250
+    private static let slow = Duration.milliseconds(250)
 
     private static func channels(_ census: Census) -> [String] {
         guard !census.channels.isEmpty else { return [] }

@@ -174,8 +174,9 @@ extension Command {
         if json {
             for ban in bans {
                 let object: JSONValue = [
-                    "type": "banned", "user": .string(ban.user.text), "by": .string(ban.by.text), "time": .integer(Int(clamping: ban.time)),
-                    "until": .optional(ban.until.map { Int(clamping: $0) }),
+                    "type": "banned", "user": .string(ban.user), "by": .string(ban.by),
+                    "time": .integer(Int(clamping: ban.wallMilliseconds)),
+                    "until": .optional(ban.endMilliseconds.map { Int(clamping: $0) }),
                 ]
                 try Console.print(object.line)
             }
@@ -184,8 +185,8 @@ extension Command {
         guard !bans.isEmpty else { return Console.note("Nobody is banned.") }
         var table = Table(("USER", .left), ("UNTIL", .left), ("BY", .left), ("SINCE", .left))
         for ban in bans {
-            let times = banTimes(since: ban.time, until: ban.until)
-            table.add(ban.user.text, times.until, ban.by.text, times.since)
+            let times = banTimes(since: ban.wallMilliseconds, until: ban.endMilliseconds)
+            table.add(ban.user, times.until, ban.by, times.since)
         }
         for line in table.lines { try Console.print(line) }
     }

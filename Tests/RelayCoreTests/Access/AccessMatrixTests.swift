@@ -141,7 +141,7 @@ private func refusal(_ frames: [Frame]) -> ErrorBody? {
         let places = anna.answer(WhereAnswer.self, anna.request(.whereIs) { WhereRequest(id: $0, user: try! Name("host")) })
         #expect(try #require(places).channels.map(\.description) == ["message:board-2", "stream:board-2"])
         let boards = anna.answer(BoardsAnswer.self, anna.request(.boards) { PageRequest(id: $0) })
-        #expect(try #require(boards).boards.map(\.channel.text) == ["board-1"])
+        #expect(try #require(boards).boards.map(\.channel) == ["board-1"])
     }
 
     @Test("[AC6] one's own lock may be given back without a right, another's is refused as one that is not there")

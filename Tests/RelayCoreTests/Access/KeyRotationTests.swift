@@ -80,7 +80,7 @@ import Testing
         let old = driver.token("anna", role: .editor)
         let secret = try TokenSecret(bytes: Array(repeating: 5, count: 32))
         driver.changeAccess(
-            AccessRules(keys: TestAccess.rules.keys, tokens: try TokenRules(secrets: [secret], toleranceSeconds: 0)), endsSessions: true)
+            AccessRules(keys: TestAccess.rules.keys, tokens: try TokenRules(secrets: [secret], tolerance: .zero)), endsSessions: true)
         #expect(!driver.isClosing(anna.id))
         #expect(TestClient.code(anna.join("lesson", token: old)) == .tokenInvalid)
         #expect(anna.renew(token: old) == .nothing)

@@ -120,7 +120,7 @@ import Testing
         driver.advance(.milliseconds(1))
         told += watcher.frames(.presence)
         let joined = told.flatMap { TestClient.decode(PresenceEvent.self, $0.body).joined ?? [] }
-        #expect(joined.map(\.user.text) == ["a first one"] + sizes.indices.map { "user-\($0)" })
+        #expect(joined.map(\.user) == ["a first one"] + sizes.indices.map { "user-\($0)" })
         #expect(joined.dropFirst().map { $0.states["k"]?.utf8.count } == sizes)
         #expect(told.count == 2 && told.allSatisfy { $0.body.count <= Limits.frameBodyBytesMax })
     }

@@ -30,7 +30,7 @@ import Testing
         #expect(watcher.presence().isEmpty)
         driver.advance(.milliseconds(1))
         var told = watcher.presence()
-        #expect(told.map(\.event) == [.interval] && told[0].joined?.map(\.user.text) == ["u149"])
+        #expect(told.map(\.event) == [.interval] && told[0].joined?.map(\.user) == ["u149"])
         watcher.ping()
 
         while members.count > 39 { go() }
@@ -78,7 +78,7 @@ import Testing
     private func text(_ event: PresenceEvent) -> String {
         let parts = [
             ("left", (event.left ?? []).map(\.text)), ("timedOut", (event.timedOut ?? []).map(\.text)),
-            ("joined", (event.joined ?? []).map { $0.states.isEmpty ? $0.user.text : "\($0.user) \($0.states)" }),
+            ("joined", (event.joined ?? []).map { $0.states.isEmpty ? $0.user : "\($0.user) \($0.states)" }),
             ("changed", (event.changed ?? []).map { "\($0.user) \($0.states)" }),
         ]
         return parts.filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.joined(separator: ", "))" }.joined(separator: "; ")
@@ -177,7 +177,7 @@ import Testing
             change(step)
             for client in [watcher, zoe] { client.ping() }
             driver.advance(.milliseconds(250))
-            joined += watcher.presence().flatMap { $0.joined ?? [] }.map(\.user.text)
+            joined += watcher.presence().flatMap { $0.joined ?? [] }.map(\.user)
         }
         #expect(joined.contains("zoe"))
     }

@@ -30,7 +30,7 @@ import Testing
         watcher.subscribe("lesson", features: ["presence"])
         let event = try #require(watcher.presence().first)
         #expect(event.event == .snapshot && event.total == 101)
-        #expect(event.members?.map(\.user.text) == ["a watcher"] + (0..<99).map { "user-\(1_000 + $0)" })
+        #expect(event.members?.map(\.user) == ["a watcher"] + (0..<99).map { "user-\(1_000 + $0)" })
     }
 
     @Test("[PR3, PR4] a snapshot and each page end at 12 KiB; together the pages are complete")
@@ -45,9 +45,9 @@ import Testing
         let snapshot = try #require(watcher.presence().first)
         #expect(
             snapshot.total == 60
-                && snapshot.members?.map(\.user.text) == ["user-10", "user-11", "user-12", "user-13", "user-14", "user-15"])
+                && snapshot.members?.map(\.user) == ["user-10", "user-11", "user-12", "user-13", "user-14", "user-15"])
         let pages = try pages(watcher)
-        #expect(pages.flatMap(\.members).map(\.user.text) == members.map(\.user))
+        #expect(pages.flatMap(\.members).map(\.user) == members.map(\.user))
         #expect(pages.allSatisfy { $0.total == 60 && !$0.members.isEmpty })
         // A bracket, and each member with the comma or the bracket behind it.
         #expect(pages.allSatisfy { $0.members.reduce(1) { $0 + JSONBody.encode($1).count + 1 } <= 12 * 1024 })
@@ -63,7 +63,7 @@ import Testing
         refused(who(alice, nil, limit: 101), .badRequest, limit: 100, actual: 101)
         refused(who(alice, nil, limit: 0), .badRequest, limit: 100, actual: 0)
         #expect(try pages(alice).map(\.members.count) == [100, 1])
-        #expect(try pages(alice, limit: 1).map { $0.members.map(\.user.text) } == (0..<101).map { ["user-\(1_000 + $0)"] })
+        #expect(try pages(alice, limit: 1).map { $0.members.map(\.user) } == (0..<101).map { ["user-\(1_000 + $0)"] })
         let last = try #require(alice.answer(WhoAnswer.self, who(alice, name("user-1100"))))
         #expect(last.members.isEmpty && last.next == nil && last.total == 101)
     }
@@ -82,7 +82,7 @@ import Testing
         var seen: [String] = []
         var comers: Set<String> = []
         _ = try pages(watcher, limit: 60) { page in
-            seen += page.members.map(\.user.text)
+            seen += page.members.map(\.user)
             #expect(page.total == driver.hub.members(of: ChannelID(kind: .message, channel: name("lesson"))).count)
             for _ in 0..<5 where !goers.isEmpty {
                 goers.removeLast().leave("lesson")

@@ -36,7 +36,7 @@ import Testing
                 try await host.moderation.forget(user: "anna", withRecords: true)
                 #expect(try holders(path) == [])
                 let boards = try await host.boards()
-                #expect(boards.map(\.channel.text) == ["lesson"])
+                #expect(boards.map(\.channel) == ["lesson"])
                 _ = try await anna.send(.text(Self.secret), to: "lesson", retainedAs: "d").stored
                 #expect(try await host.moderation.removeRecords(of: "anna", from: "lesson") == 1 && holders(path) == [])
                 #expect(await refusal { try await host.moderation.removeRecords(of: "anna", from: "nowhere") }?.code == .boardNotFound)
@@ -63,7 +63,7 @@ import Testing
                 try await host.removeBoard("lesson")
                 #expect(try holders(path) == [])
                 #expect(try FileManager.default.contentsOfDirectory(atPath: path).count { $0.hasPrefix("board-") } == 1)
-                #expect(try await host.boards().map(\.channel.text) == ["other"])
+                #expect(try await host.boards().map(\.channel) == ["other"])
                 try await host.metadata(of: .stream("ended")).set(["address": Self.secret])
                 _ = try await host.send(.text(Self.secret), to: "ended", retainedAs: "a").stored
                 try await host.moderation.endChannel("ended", reason: "enough")
