@@ -39,6 +39,8 @@ let package = Package(
         .library(name: "RelayServer", targets: ["RelayServer"]),
         .library(name: "RelayClient", targets: ["RelayClient"]),
         .library(name: "RelayRTM", targets: ["RelayRTM"]),
+        .library(name: "WhiteboardModel", targets: ["WhiteboardModel"]),
+        .library(name: "BoardFormat", targets: ["BoardFormat"]),
         .executable(name: "boardrelay", targets: ["boardrelay"]),
     ],
     targets: [
@@ -64,6 +66,8 @@ let package = Package(
         module("RelayClient", ["RelayClientCore", "RelayIO", "RelayPrimitives", "RelayRights", "RelayWire", onlyApple("RelayClientPrivacy")]),
         privacy("RelayServerPrivacy"),
         privacy("RelayClientPrivacy"),
+        // What SwiftUI observes. Observation is in no other module: the daemon does not link it.
+        module("WhiteboardModel", ["RelayClient"]),
         // The shape of a hosted realtime SDK, for apps that move.
         module("RelayRTM", ["RelayClient"]),
         // What the commands share: the parser, the help, the terminal, JSON, and coming in.
@@ -98,6 +102,7 @@ let package = Package(
         tests("RelaySystemTests", ["RelayIO", "RelaySystem"]),
         tests("RelayServerTests", ["RelayPrimitives", "RelayRights", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayStorage", "RelaySystem", "RelayWire", "RelayCore"]),
         tests("RelayRTMTests", ["RelayRTM", "RelayRights", "RelayClient", "RelayIO", "RelayServer", "RelayCore"]),
+        tests("WhiteboardModelTests", ["WhiteboardModel", "RelayClient", "RelayServer"]),
         tests("SimulationTests", ["RelayPrimitives", "RelayTestKit", "RelayCore", "RelayWire"]),
         tests("BoardrelayTests", [
             "RelayPrimitives",

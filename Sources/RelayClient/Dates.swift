@@ -90,3 +90,21 @@ extension BoardInfo {
         self.init(channel: channel, records: records, bytes: bytes, changedMilliseconds: changed.wallMilliseconds)
     }
 }
+
+extension BoardRecord {
+    /// The relay's wall clock at acceptance; `nil` of an own one that is on its way.
+    public var date: Date? {
+        get { wallMilliseconds.map { Date(wallMilliseconds: $0) } }
+        set { wallMilliseconds = newValue?.wallMilliseconds }
+    }
+
+    /// As a test or a preview makes one.
+    public init(
+        key: String, payload: Payload?, customType: String? = nil, author: String, offset: UInt64? = nil, date: Date? = nil,
+        isPending: Bool = false
+    ) {
+        self.init(
+            key: key, payload: payload, customType: customType, author: author, offset: offset, wallMilliseconds: date?.wallMilliseconds,
+            isPending: isPending)
+    }
+}

@@ -4,8 +4,8 @@ import RelayClient
 public final class RTMSubscribeOptions {
     /// Messages and presence unless set.
     public var features: RTMSubscribeChannelFeature = [.message, .presence]
-    /// Not in hosted RTM: where to begin. `.beginning` brings all that the relay keeps of the channel before what is sent from now on.
-    public var since: Since?
+    /// Not in hosted RTM: where to begin. `.board` brings all that the relay keeps of the channel before what is sent from now on.
+    public var since: Channel.Start?
     /// The defaults.
     public init() {}
 
@@ -13,7 +13,7 @@ public final class RTMSubscribeOptions {
         let bits: [(RTMSubscribeChannelFeature, Feature)] = [
             (.message, .messages), (.presence, .presence), (.metadata, .metadata), (.lock, .locks),
         ]
-        return (Set(bits.filter { features.contains($0.0) }.map(\.1)), features.contains(.beQuiet), since)
+        return (Set(bits.filter { features.contains($0.0) }.map(\.1)), features.contains(.beQuiet), since?.since)
     }
 }
 

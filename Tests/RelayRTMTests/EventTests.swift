@@ -197,7 +197,7 @@ import Testing
         let (alice, _) = try await client(server, "alice"), (bob, told) = try await client(server, "bob")
         for number in 0..<3 { succeeded(await alice.publish(channelName: "lesson", message: "\(number)", option: nil)) }
         let options = RTMSubscribeOptions()
-        options.since = .beginning
+        options.since = .board
         succeeded(await bob.subscribe(channelName: "lesson", option: options))
         try await eventually("caught up") { told.relay.contains { if case .caughtUp = $0 { true } else { false } } }
         #expect(told.texts == ["0", "1", "2"])

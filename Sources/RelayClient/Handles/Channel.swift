@@ -199,7 +199,7 @@ public enum MessageEvent: Sendable, Equatable {
 }
 
 extension Channel.Start {
-    var since: Since? {
+    package var since: Since? {
         switch self {
         case .board: .beginning
         case .now: nil

@@ -20,7 +20,7 @@ public struct BoardRecord: Equatable, Sendable {
     public var isPending = false
 
     package init(
-        key: String, payload: Payload?, customType: String? = nil, author: String, offset: UInt64? = nil, wallMilliseconds: UInt64? = nil,
+        key: String, payload: Payload?, customType: String? = nil, author: String, offset: UInt64? = nil, wallMilliseconds: UInt64?,
         isPending: Bool = false
     ) {
         (self.key, self.payload, self.customType, self.author) = (key, payload, customType, author)

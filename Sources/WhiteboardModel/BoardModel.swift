@@ -1,0 +1,166 @@
+public import Observation
+public import RelayClient
+
+/// A board and the people at it, for views that observe: SwiftUI redraws what has changed.
+///
+///     @State private var board = try! BoardModel(client.channel("lesson"), cursors: "pointers")
+///
+///     var body: some View {
+///         Canvas { … for record in board.records.inOrder { … } }
+///             .task { try? await board.open() }
+///     }
+///
+/// It keeps its client as long as it is there itself. When it goes, its readers end; with the last of them the client logs out.
+@available(macOS 14, iOS 17, *)
+@MainActor @Observable public final class BoardModel {
+    /// The board as it is shown, with own records on top that are not stored yet.
+    public private(set) var records = BoardRecords()
+    /// Keys of records that have changed with the last change of `records`.
+    public private(set) var changed: Set<String> = []
+    /// How much of the board has been read, 0…1; `nil` when it is not being read.
+    public private(set) var progress: Double?
+    /// Whether all that the relay keeps is among the records.
+    public private(set) var isComplete = false
+    /// The users at the board by id, oneself among them, with their states.
+    public private(set) var people: [String: Member] = [:]
+    /// The newest packet of each user who shows where its pointer is.
+    public private(set) var cursors: [String: Packet] = [:]
+    /// How the client stands with its relay.
+    public private(set) var link = LinkState.idle
+    /// What waits to be sent, as of the last change of anything here.
+    public private(set) var unsent = Unsent()
+    /// Refusals that no call waited for, the newest last, at most 20; `dismissProblems` takes them away.
+    public private(set) var problems: [Problem] = []
+
+    /// The channel; `nil` of a preview.
+    @ObservationIgnored public let channel: Channel?
+    @ObservationIgnored private let client: WhiteboardClient?
+    @ObservationIgnored private let pointers: Topic?
+    // Safe: it is set before anybody else has the model, and read when nobody has it any more.
+    @ObservationIgnored private nonisolated(unsafe) var readers: [Task<Void, Never>] = []
+    @ObservationIgnored private var pen: TopicPublisher?
+
+    private static let problemsMax = 20
+
+    /// A model of a channel's board. Nothing is sent before `open`.
+    ///
+    /// - Parameter topic: of the packets that show pointers; `nil`: none.
+    /// - Throws: `badName`.
+    public init(_ channel: Channel, of client: WhiteboardClient, cursors topic: String? = nil) throws(RelayError) {
+        self.channel = channel
+        self.client = client
+        pointers = if let topic { try channel.topic(topic) } else { nil }
+        follow(channel, client)
+    }
+
+    /// A preview, which has no relay.
+    public init(records: BoardRecords, people: [String: Member] = [:], link: LinkState = .connected(resumed: false)) {
+        (channel, client, pointers) = (nil, nil, nil)
+        (self.records, self.people, self.link) = (records, people, link)
+        isComplete = true
+    }
+
+    deinit { for reader in readers { reader.cancel() } }
+
+    // MARK: - Coming and going
+
+    /// Comes to the board: it is read, and others see this user.
+    ///
+    /// - Throws: what `Channel.open` throws.
+    public func open() async throws(RelayError) {
+        try await channel?.open([.messages, .presence])
+        update()
+    }
+
+    /// Leaves the board. What is shown stays; `open` on a new model comes back.
+    ///
+    /// - Throws: what `Channel.leave` throws.
+    public func leave() async throws(RelayError) { try await channel?.leave() }
+
+    // MARK: - Drawing
+
+    /// Keeps a record; it is shown at once. A failure comes among `problems`.
+    ///
+    /// - Throws: what `Board.put` throws.
+    public func put(_ payload: Payload, key: String, customType: String? = nil) throws(RelayError) {
+        _ = try channel?.board.put(payload, key: key, customType: customType)
+        update()
+    }
+
+    /// Removes the record of a key.
+    ///
+    /// - Throws: what `Board.remove` throws.
+    public func remove(_ key: String) throws(RelayError) {
+        _ = try channel?.board.remove(key)
+        update()
+    }
+
+    /// Shows the others where this user's pointer is: a packet of at most 1,024 bytes. The first call begins to publish; what comes before
+    /// that is done is passed over, as is what a freeze forbids.
+    public func point(at payload: Payload) {
+        guard let pointers else { return }
+        if let pen, pen.isOpen {
+            try? pen.send(payload, slot: 0)
+        } else if !isStarting {
+            isStarting = true
+            Task { [weak self] in
+                let pen = try? await pointers.startPublishing()
+                self?.pen = pen
+                self?.isStarting = false
+            }
+        }
+    }
+
+    @ObservationIgnored private var isStarting = false
+
+    /// Takes all problems away that are shown.
+    public func dismissProblems() { problems = [] }
+
+    // MARK: - What is told
+
+    private func follow(_ channel: Channel, _ client: WhiteboardClient) {
+        let (pictures, members, links, told) = (
+            channel.board.pictures(), channel.presence.members(), client.linkStates(), client.problems()
+        )
+        readers = [
+            Task { [weak self] in for await picture in pictures { self?.show(picture) } },
+            Task { [weak self] in for await people in members { self?.show(people) } },
+            Task { [weak self] in for await link in links { self?.show(link) } },
+            Task { [weak self] in
+                do { for try await problem in told { self?.show(problem) } } catch {}
+            },
+        ]
+        guard let packets = pointers?.packets() else { return }
+        readers.append(
+            Task { [weak self] in
+                do { for try await case .packet(let packet) in packets { self?.cursors[packet.publisher] = packet } } catch {}
+            })
+    }
+
+    private func show(_ picture: BoardPicture) {
+        (records, changed) = (picture.records, picture.changed)
+        if progress != picture.progress { progress = picture.progress }
+        if isComplete != picture.isComplete { isComplete = picture.isComplete }
+        update()
+    }
+
+    private func show(_ people: [String: Member]) {
+        self.people = people
+        for user in cursors.keys where people[user] == nil { cursors[user] = nil }
+    }
+
+    private func show(_ link: LinkState) {
+        self.link = link
+        update()
+    }
+
+    private func show(_ problem: Problem) {
+        problems = problems.suffix(Self.problemsMax - 1) + [problem]
+        update()
+    }
+
+    private func update() {
+        guard let now = client?.unsent, now != unsent else { return }
+        unsent = now
+    }
+}
