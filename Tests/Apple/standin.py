@@ -116,7 +116,7 @@ def lay_interfaces(platforms: list[Platform]):
 def for_apple(text: str, module: str, triple: str) -> str:
     """An interface that was written on Linux, for another target."""
     text = re.sub(r"-target \S+", f"-target {triple}", text, count=1).replace(" -static ", " ", 1)
-    text = re.sub(r"^import SwiftGlibc$", "", text, flags=re.M)
+    text = re.sub(r"^import (Swift)?Glibc$", "", text, flags=re.M)
     if module == "Swift":
         # On arm64 the C functions of 80-bit floats are missing, and one declaration has no body in what Linux writes.
         text = text.replace("_stdlib_remainderl(self, other)", "other").replace("_stdlib_squareRootl(self)", "self + self")
