@@ -1,5 +1,5 @@
 import Foundation
-@_exported import RelayClient
+public import RelayClient
 
 /// A client of a relay in the shape of hosted RTM 2.x: each call answers `(response, error)`; one of them is `nil`.
 ///

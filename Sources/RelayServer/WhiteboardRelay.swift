@@ -1,8 +1,8 @@
 internal import Dispatch
-public import RelayCore
-public import RelayIO
+@_exported public import RelayCore
+@_exported public import RelayIO
 import RelayJournal
-public import RelayRights
+@_exported public import RelayRights
 import RelayStorage
 import RelaySystem
 import RelayWire

@@ -148,6 +148,13 @@ extension Document {
     /// All Swift of `Sources`.
     static func sources() throws -> [String] { try files("Sources").map { try String(contentsOf: $0, encoding: .utf8) } }
 
+    /// Those of one module.
+    static func sources(of module: String) throws -> [String] {
+        try files("Sources/\(module)").map { try String(contentsOf: $0, encoding: .utf8) }
+    }
+
+    static func test(_ path: String) throws -> String { try String(contentsOf: root.appending(path: "Tests/\(path)"), encoding: .utf8) }
+
     /// Swift files below a folder.
     static func files(_ folder: String) throws -> [URL] {
         let walk = FileManager.default.enumerator(at: root.appending(path: folder), includingPropertiesForKeys: nil)

@@ -13,6 +13,8 @@ let package = Package(
                 .product(name: "RelayServer", package: "whiteboard-relay"),
                 .product(name: "RelayClient", package: "whiteboard-relay"),
                 .product(name: "RelayRTM", package: "whiteboard-relay"),
+                .product(name: "WhiteboardModel", package: "whiteboard-relay"),
+                .product(name: "BoardFormat", package: "whiteboard-relay"),
             ])
     ]
 )
