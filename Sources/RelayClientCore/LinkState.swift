@@ -9,7 +9,7 @@ public enum LinkState: Equatable, Sendable {
     /// Logged in: what is sent leaves at once, as far as the rates allow.
     ///
     /// `resumed`: others have not noticed the break, and what was missed is told exactly. Otherwise the session is new:
-    /// subscriptions are asked for again, messages missed are told, and packets of meanwhile, of whatever flow, are lost.
+    /// channels are opened again, messages missed are told, and packets of meanwhile, of whatever flow, are lost.
     case connected(resumed: Bool)
     /// The link ended; the client comes back by itself `after` this time. What is sent waits.
     case waiting(after: Duration, reason: LinkEndReason)

@@ -15,8 +15,7 @@ public struct AccessChange: Equatable, Sendable {
 
 /// Moderators have set a mode of a channel, or have taken it back.
 ///
-/// When a channel is frozen, topics in which this client published are left (`refused`); they are joined again by `joinTopic`
-/// when that is over.
+/// When a channel is frozen, this client no longer publishes in its topics (`refused`); when that is over, `startPublishing` begins again.
 public struct ChannelModeChange: Equatable, Sendable {
     /// Where this client is: the message or the stream channel of the name.
     package var place: ChannelID

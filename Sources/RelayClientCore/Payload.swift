@@ -2,8 +2,8 @@ import RelayWire
 
 /// What a message or packet carries: text or bytes.
 ///
-///     try client.send("hello", to: "lesson")
-///     try client.send(Payload(drawing.dataRepresentation()), to: "lesson")
+///     try lesson.send("hello")
+///     try lesson.board.put(Payload(drawing.dataRepresentation()), key: "s1")
 public enum Payload: Hashable, Sendable {
     /// Text, well-formed UTF-8 on the wire.
     case text(String)

@@ -29,7 +29,7 @@ public struct RelayError: Error, Equatable, Sendable {
         case unknown
     }
 
-    /// Of a change set, the index of the change that was refused; `nil` of all else.
+    /// Of a batch, the index of the change that was refused; `nil` of all else.
     public var changeIndex: Int?
 
     /// An error of the client's own, or one that a test makes up.

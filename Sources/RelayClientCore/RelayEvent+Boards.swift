@@ -1,12 +1,12 @@
 import RelayWire
 
-/// Records of a board, many at a time: while a channel catches up from the beginning or after a reset, and those of a change set.
+/// Records of a board, many at a time: while a channel catches up from the beginning or after a reset, and those of a batch.
 ///
 /// Each is a message like any other, with the same place in the order; they come together so that an app can draw
-/// thousands at once. While a board is read there are at most 256, and no more once their payloads have 512 KiB. Of a change set that
-/// comes while the subscription is live there are all: draw them as one.
+/// thousands at once. While a board is read there are at most 256, and no more once their payloads have 512 KiB. Of a batch that
+/// comes later there are all: draw them as one.
 public struct BoardBatch: Equatable, Sendable {
-    /// Name of the message channel.
+    /// The channel's name.
     public var channel: String
     /// In the order of their offsets.
     public var messages: [Message]
@@ -21,7 +21,7 @@ public struct BoardBatch: Equatable, Sendable {
 
 /// All records of a board were removed.
 public struct BoardCleared: Equatable, Sendable {
-    /// Name of the message channel.
+    /// The channel's name.
     public var channel: String
     /// Its place among the channel's messages: records below it are gone.
     public var offset: UInt64

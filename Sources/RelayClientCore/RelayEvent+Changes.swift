@@ -9,11 +9,11 @@ public struct PresenceChange: Equatable, Sendable {
     /// What happened, and to whom.
     public enum Kind: Equatable, Sendable {
         /// The whole picture, oneself included, in order of user id: at most 100 members of `total`; the others are
-        /// read with `presence(of:).users(after:limit:)`.
+        /// read with `Presence.users(after:limit:)`.
         case snapshot(members: [Member], total: Int)
         /// Came, with all states.
         case joined(Member)
-        /// Unsubscribed, left or logged out.
+        /// Left or logged out.
         case left(user: String)
         /// Has been away for longer than its presence timeout.
         case timedOut(user: String)
@@ -37,7 +37,7 @@ public struct PresenceChange: Equatable, Sendable {
     public var channel: String { place.channel.text }
 }
 
-/// A change of the publishers in a stream channel's topics.
+/// A change of the publishers in a channel's topics.
 public struct TopicsChange: Equatable, Sendable {
     /// What the list of publishers means.
     public enum Kind: Equatable, Sendable {
@@ -64,7 +64,7 @@ public struct TopicsChange: Equatable, Sendable {
         }
     }
 
-    /// Name of the stream channel.
+    /// The channel's name.
     public var channel: String
     /// What the list below means.
     public var kind: Kind
@@ -85,7 +85,7 @@ public struct PacketsLost: Equatable, Sendable {
         case slowReader
         /// They became too old before this client's link could take them.
         case expired
-        /// They were sent while kept messages of the message channel of the same name were still coming.
+        /// They were sent while kept messages of the channel were still coming.
         case catchingUp
         /// They were more than this client has said that it takes: `ClientOptions.readerLimits`.
         case readerLimit
@@ -101,7 +101,7 @@ public struct PacketsLost: Equatable, Sendable {
     public struct Entry: Equatable, Sendable {
         /// The publisher's stay in the topic, as in `Packet.flow`.
         public var flow: UInt32
-        /// Name of the stream channel.
+        /// The channel's name.
         public var channel: String
         /// Name of the topic.
         public var topic: String
@@ -147,7 +147,7 @@ public struct PacketsDropped: Equatable, Sendable {
         case closed
     }
 
-    /// Name of the stream channel.
+    /// The channel's name.
     public var channel: String
     /// Name of the topic.
     public var topic: String
@@ -172,7 +172,7 @@ public struct MessagesMissed: Equatable, Sendable {
         case reset
     }
 
-    /// Name of the message channel.
+    /// The channel's name.
     public var channel: String
     /// The channel's numbering now.
     public var epoch: Epoch?
@@ -183,9 +183,9 @@ public struct MessagesMissed: Equatable, Sendable {
     public init(channel: String, epoch: Epoch? = nil, extent: Extent) { (self.channel, self.epoch, self.extent) = (channel, epoch, extent) }
 }
 
-/// A message channel whose kept messages have all come, after `subscribe` with `since` or after a break.
+/// A channel whose kept messages have all come, after `open` or after a break.
 public struct CaughtUpChannel: Equatable, Sendable {
-    /// Name of the message channel.
+    /// The channel's name.
     public var channel: String
     /// Offset of the newest message.
     public var head: UInt64

@@ -1,22 +1,22 @@
 import RelayWire
 
-/// What a client's one sequence of events carries, over all channels and both lanes in the relay's order.
+/// What readers of events get: messages and packets of all channels, in the relay's order.
 public enum RelayEvent: Equatable, Sendable {
-    /// A message of a subscribed message channel.
+    /// A message of an open channel.
     case message(Message)
     /// Records of a board, many at a time, while a channel catches up from the beginning or after a reset.
     case board(BoardBatch)
     /// All records of a board were removed.
     case cleared(BoardCleared)
-    /// A packet of a subscribed topic.
+    /// A packet of a topic that is followed.
     case packet(Packet)
     /// A message to this user alone.
     case direct(DirectMessage)
     /// Who is in a channel, or their states, changed.
     case presence(PresenceChange)
-    /// Who publishes which topic of a stream channel.
+    /// Who publishes which topic of a channel.
     case topics(TopicsChange)
-    /// Subscribed metadata of a channel or user changed; one's own changes are told as well.
+    /// Metadata of a channel that is open with it, or of a user who is followed, changed; one's own changes are told as well.
     case metadata(MetadataChange)
     /// The locks of a channel changed.
     case locks(LocksChange)
@@ -42,9 +42,9 @@ public enum RelayEvent: Equatable, Sendable {
     case link(LinkState)
 }
 
-/// A message of a message channel.
+/// A message of a channel.
 public struct Message: Equatable, Sendable {
-    /// Name of the message channel.
+    /// The channel's name.
     public var channel: String
     /// Id of the user who published it.
     public var sender: String
@@ -93,9 +93,9 @@ public struct MessagePart: Equatable, Sendable {
     public init(number: UInt16, of: UInt16, isText: Bool) { (self.number, self.of, self.isText) = (number, of, isText) }
 }
 
-/// A packet of a stream channel's topic.
+/// A packet of a topic.
 public struct Packet: Equatable, Sendable {
-    /// Name of the stream channel.
+    /// The channel's name.
     public var channel: String
     /// Name of the topic.
     public var topic: String

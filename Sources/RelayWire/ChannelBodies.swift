@@ -29,15 +29,15 @@ package struct ChannelID: JSONObject, Hashable, Sendable, Comparable, CustomStri
     }
 }
 
-/// What a session wants to receive from a channel. [CH3]
-public enum Feature: String, JSONElement, Hashable, Sendable, CaseIterable, Comparable {
+/// What a session wants to receive from a channel.
+public enum Feature: String, JSONElement, Hashable, Sendable, CaseIterable, Comparable {  // [CH3]
     case messages, presence, metadata, locks
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What moderators set of a name's message and stream channel, until they take it back. [AC11]
-public enum ChannelMode: String, Hashable, Sendable, CaseIterable, Comparable {
+/// What moderators set of a name's message and stream channel, until they take it back.
+public enum ChannelMode: String, Hashable, Sendable, CaseIterable, Comparable {  // [AC11]
     /// Everybody but moderators has a reader's rights.
     case frozen
     /// Who may publish may also replace and remove others' records.
@@ -169,8 +169,8 @@ package struct SubscribeAnswer: JSONObject {
     }
 }
 
-/// Where a reader of a message channel stands: the numbering's identity and the last offset it has seen. [CH6]
-public struct ChannelPosition: JSONObject, Equatable, Sendable {
+/// Where a reader of a message channel stands: the numbering's identity and the last offset it has seen.
+public struct ChannelPosition: JSONObject, Equatable, Sendable {  // [CH6]
     /// The numbering that `offset` belongs to.
     public var epoch = Epoch()
     /// The last offset that was seen.
@@ -407,8 +407,8 @@ package struct HistoryAnswer: JSONObject {
     }
 }
 
-/// Identity of a channel's numbering: offsets compare only within one epoch. [CH5]
-public struct Epoch: JSONObject, Hashable, Sendable {
+/// Identity of a channel's numbering: offsets compare only within one epoch.
+public struct Epoch: JSONObject, Hashable, Sendable {  // [CH5]
     /// Rises with each start of the relay.
     public var start: UInt32 = 0
     /// Rises with each new numbering of the channel within one start.

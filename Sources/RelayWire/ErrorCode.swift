@@ -169,8 +169,8 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     /// The name in the table of codes, or `code NNN` for one this version does not know.
     public var name: String { Self.all.first { $0.code == self }?.name ?? "code \(rawValue)" }
 
-    /// Whether asking again may help. [ER5]
-    public enum Retry: String, Equatable, Sendable {
+    /// Whether asking again may help.
+    public enum Retry: String, Equatable, Sendable {  // [ER5]
         /// At once, under a new id or number.
         case now
         /// After `retryAfter`, without it after a growing pause.
@@ -186,8 +186,8 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
         .boardFull, .quotaReached,
     ]
 
-    /// What the relay says of this code in `retry`. [ER5]
-    public var retry: Retry {
+    /// What the relay says of this code in `retry`.
+    public var retry: Retry {  // [ER5]
         if clientReconnects || self == .tokenExpired { return .reconnect }
         if self == .notAccepted || self == .partMissing || self == .cancelled || self == .behindRefused { return .now }
         return Self.helpedByTime.contains(self) ? .later : .never
@@ -196,8 +196,8 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     /// Whether the connection ends with this code.
     public var closesConnection: Bool { (200..<400).contains(rawValue) }
 
-    /// Whether a client comes back by itself after a close with this code. [ER3]
-    public var clientReconnects: Bool { (200..<300).contains(rawValue) }
+    /// Whether a client comes back by itself after a close with this code.
+    public var clientReconnects: Bool { (200..<300).contains(rawValue) }  // [ER3]
 }
 
 /// What is wrong with bytes that a peer sent: the code to answer with, and what was allowed and found.

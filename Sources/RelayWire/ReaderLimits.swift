@@ -1,5 +1,5 @@
-/// What a reader says that it can take of packets; `nil` is no limit. Messages are never held back. [DL11]
-public struct ReaderLimits: JSONObject, Equatable, Sendable {
+/// What a reader says that it can take of packets; `nil` is no limit. Messages are never held back.
+public struct ReaderLimits: JSONObject, Equatable, Sendable {  // [DL11]
     /// Packets a second, 1…10,000.
     public var packetsPerSecond: Int?
     /// Bytes of packet frames a second, 1,024…1,000,000,000.

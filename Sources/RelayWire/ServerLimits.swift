@@ -1,30 +1,30 @@
 /// The limits that a relay is configured with and tells each client in `welcome`, with their defaults. `serve` has options for some.
-/// Sizes are in bytes, rates per second. [SE6]
-public struct ServerLimits: JSONObject, Equatable, Sendable {
-    /// Payload and custom type of a message, in bytes. [MS2]
-    public var messageBytesMax = 32_768
-    /// Payload and custom type of a drawing that is sent in parts, in bytes. [BL8]
-    public var largeMessageBytesMax = 8 * 1024 * 1024
-    /// Messages of one user in one channel. [RT1]
-    public var messagesPerSecond = 60
-    /// Payload of a packet, in bytes. [ST5]
-    public var packetBytesMax = 1_024
-    /// Packets of one user in one topic. [RT1]
-    public var packetsPerSecond = 200
-    /// Messages of one user to other users. [RT1]
-    public var directMessagesPerSecond = 60
-    /// Requests of one user. [RT6]
-    public var requestsPerSecond = 200
-    /// Message channels subscribed by one session. [CH7]
-    public var subscribedChannelsMax = 50
-    /// Stream channels joined by one session. [CH7]
-    public var joinedChannelsMax = 100
-    /// Topics of one channel that one user publishes in. [ST3]
-    public var publishedTopicsMax = 8
-    /// Topics of one channel that one session listens to. [ST7]
-    public var subscribedTopicsMax = 50
-    /// Messages of one client that may be unanswered. [MS3]
-    public var unansweredMax = 128
+/// Sizes are in bytes, rates per second.
+public struct ServerLimits: JSONObject, Equatable, Sendable {  // [SE6]
+    /// Payload and custom type of a message, in bytes.
+    public var messageBytesMax = 32_768  // [MS2]
+    /// Payload and custom type of a drawing that is sent in parts, in bytes.
+    public var largeMessageBytesMax = 8 * 1024 * 1024  // [BL8]
+    /// Messages of one user in one channel.
+    public var messagesPerSecond = 60  // [RT1]
+    /// Payload of a packet, in bytes.
+    public var packetBytesMax = 1_024  // [ST5]
+    /// Packets of one user in one topic.
+    public var packetsPerSecond = 200  // [RT1]
+    /// Messages of one user to other users.
+    public var directMessagesPerSecond = 60  // [RT1]
+    /// Requests of one user.
+    public var requestsPerSecond = 200  // [RT6]
+    /// Message channels subscribed by one session.
+    public var subscribedChannelsMax = 50  // [CH7]
+    /// Stream channels joined by one session.
+    public var joinedChannelsMax = 100  // [CH7]
+    /// Topics of one channel that one user publishes in.
+    public var publishedTopicsMax = 8  // [ST3]
+    /// Topics of one channel that one session listens to.
+    public var subscribedTopicsMax = 50  // [ST7]
+    /// Messages of one client that may be unanswered.
+    public var unansweredMax = 128  // [MS3]
 
     /// The defaults.
     public init() {}

@@ -1,7 +1,7 @@
-/// What a moderator sees of a relay at one moment. [AC16]
+/// What a moderator sees of a relay at one moment.
 ///
 /// Rates are differences of two of these: the relay keeps none.
-public struct RelayStatus: JSONObject, Equatable, Sendable {
+public struct RelayStatus: JSONObject, Equatable, Sendable {  // [AC16]
     /// Sessions of the relay.
     public struct Sessions: JSONObject, Equatable, Sendable {
         /// With a connection.
@@ -101,8 +101,8 @@ public struct RelayStatus: JSONObject, Equatable, Sendable {
         public var away = false
         /// For how long it has been here: over reconnects, and logins that took over.
         public var session = Duration.zero
-        /// Memory that it makes the relay hold, in bytes: its stays in channels, flows, selections, states. [SE15]
-        public var memoryBytes = 0
+        /// Memory that it makes the relay hold, in bytes: its stays in channels, flows, selections, states.
+        public var memoryBytes = 0  // [SE15]
         /// Bytes that wait for it.
         public var queuedBytes = 0
         /// Of them, bytes of packets.
@@ -135,8 +135,8 @@ public struct RelayStatus: JSONObject, Equatable, Sendable {
         public var address = ""
         /// Sessions that came from it.
         public var sessions = 0
-        /// Memory that is charged to it, in bytes: of its sessions, the metadata that it wrote last, and what waits. [SE15, MD4]
-        public var memoryBytes = 0
+        /// Memory that is charged to it, in bytes: of its sessions, the metadata that it wrote last, and what waits.
+        public var memoryBytes = 0  // [SE15, MD4]
 
         package init() {}
 

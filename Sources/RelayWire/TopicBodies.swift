@@ -1,7 +1,7 @@
 // JSON bodies about topics and flows. [ST3–ST11, RT4]
 
-/// How urgent a topic's packets are: the lowest are shed first. [ST3]
-public enum TopicPriority: String, JSONElement, Equatable, Sendable, CaseIterable {
+/// How urgent a topic's packets are: the lowest are shed first.
+public enum TopicPriority: String, JSONElement, Equatable, Sendable, CaseIterable {  // [ST3]
     case highest, high, normal, low
 
     /// 0 is shed first.
@@ -15,8 +15,8 @@ public enum TopicPriority: String, JSONElement, Equatable, Sendable, CaseIterabl
     }
 }
 
-/// What a topic's publisher asks of the order of its packets. Unordered is a permission, not a demand. [ST3]
-public enum TopicQoS: String, JSONElement, Equatable, Sendable {
+/// What a topic's publisher asks of the order of its packets. Unordered is a permission, not a demand.
+public enum TopicQoS: String, JSONElement, Equatable, Sendable {  // [ST3]
     case ordered, unordered
 }
 

@@ -3,7 +3,7 @@ public import RelayClient
 
 /// A board and the people at it, for views that observe: SwiftUI redraws what has changed.
 ///
-///     @State private var board = try! BoardModel(client.channel("lesson"), cursors: "pointers")
+///     @State private var board = try! BoardModel(client.channel("lesson"), of: client, cursors: "pointers")
 ///
 ///     var body: some View {
 ///         Canvas { … for record in board.records.inOrder { … } }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every public symbol has a documentation comment: read from the symbol graph that the compiler writes.
+"""Every public symbol has a documentation comment, and of those that apps on the client see none names a rule of docs/protocol.md: read
+from the symbol graph that the compiler writes.
 
     python3 Tests/Documented/check.py
 
@@ -15,7 +16,13 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What a user of the products can see: the products and what they re-export.
-MODULES = ["RelayServer", "RelayClient", "RelayRTM", "RelayClientCore", "RelayRights", "RelayCore", "RelayIO", "RelaySystem", "RelayWire"]
+MODULES = [
+    "RelayServer", "RelayClient", "WhiteboardModel", "RelayRTM", "RelayClientCore", "RelayRights", "RelayCore", "RelayIO", "RelaySystem",
+    "RelayWire",
+]
+# What an app that imports RelayClient sees.
+APPS = {"RelayClient", "WhiteboardModel", "RelayClientCore", "RelayRights", "RelayIO", "RelayWire"}
+RULE = re.compile(r"\[[A-Z]{2}[0-9]+[^\]]*\]")
 OF_PROTOCOLS = {
     "description", "rawValue", "init(rawValue:)", "hash(into:)", "==(_:_:)", "<(_:_:)", "makeAsyncIterator()", "next()",
     "init(from:)", "encode(to:)", "+(_:_:)", "-(_:_:)",
@@ -31,7 +38,7 @@ def main() -> int:
         print(run.stdout, file=sys.stderr)
         return 1
     folder = next((ROOT / ".build").glob("*/symbolgraph"))
-    symbols, missing = 0, []
+    symbols, missing, ruled = 0, [], []
     for module in MODULES:
         files = [folder / f"{module}.symbols.json", *folder.glob(f"{module}@*.symbols.json")]
         for file in files:
@@ -40,14 +47,19 @@ def main() -> int:
                 if names[-1] in OF_PROTOCOLS:
                     continue
                 symbols += 1
+                text = "\n".join(line["text"] for line in symbol.get("docComment", {"lines": []})["lines"])
+                if module in APPS and (rule := RULE.search(text)):
+                    ruled.append(f"{module}: {'.'.join(names)}: {rule[0]}")
                 if "docComment" in symbol or is_plain_case(symbol):
                     continue
                 line = symbol.get("location", {}).get("position", {}).get("line", -1) + 1
                 missing.append(f"{module}: {'.'.join(names)} ({symbol['kind']['displayName'].lower()}, line {line})")
     for entry in sorted(missing):
         print(f"no documentation: {entry}", file=sys.stderr)
-    print(f"{symbols} public symbols, {len(missing)} without documentation")
-    return 1 if missing or symbols < 100 else 0
+    for entry in sorted(set(ruled)):
+        print(f"names a rule of the protocol: {entry}", file=sys.stderr)
+    print(f"{symbols} public symbols, {len(missing)} without documentation, {len(set(ruled))} that name a rule of the protocol")
+    return 1 if missing or ruled or symbols < 100 else 0
 
 
 def is_plain_case(symbol) -> bool:

@@ -64,7 +64,7 @@ public struct Moderation: Sendable {
     ///
     /// - Parameter reason: told everybody in them, with `channelEnded`; at most 256 bytes.
     /// - Throws: `tooLarge`, `busy`, `limitReached`, `notPermitted`, `badName`, `outcomeUnknown`; `storageFailed` also when all is gone for
-    ///   everybody, and not yet from the disk. [AC19]
+    ///   everybody, and not yet from the disk.
     public func endChannel(_ channel: String, reason: String? = nil, call: CallOptions = .init()) async throws(RelayError) {
         _ = try await client.core.ask(.endChannel(try checkedName(channel), reason: try checked(reason)), call)
     }

@@ -30,7 +30,7 @@ public struct BoardRecord: Equatable, Sendable {
 
 /// A change of a board, in the relay's order.
 public enum BoardChange: Equatable, Sendable {
-    /// Records were written or removed: one, those of one change set, or up to 256 while the board is read, with its progress (0…1). Of
+    /// Records were written or removed: one, those of one batch, or up to 256 while the board is read, with its progress (0…1). Of
     /// own ones, which come once they are stored, `receipt` is the `id` of their receipt.
     case records([BoardRecord], progress: Double? = nil, receipt: UInt64? = nil)
     /// All records were removed.
