@@ -18,10 +18,9 @@ struct Main {
         }
         var options = ClientOptions()
         options.secret = .digits(secret)
-        options.credential = start.key.map { .key($0) }
         options.presenceTimeout = start.presenceTimeoutMs.map { .milliseconds($0) }
-        let scenario = ScenarioClient(try await WhiteboardClient.connect(to: address, as: user, options: options))
-        scenario.listen()
+        let invitation = Invitation(address, credential: start.key.map { .key($0) })
+        let scenario = ScenarioClient(try WhiteboardClient(invitation, user: user, options: options))
         while let text = await commands.next() {
             scenario.carryOut(try JSONDecoder().decode(Command.self, from: Data(text.utf8)))
         }
