@@ -6,8 +6,10 @@ import RelayServer
 let relay = try await WhiteboardRelay.start(.init(port: 0, storage: .inMemory, access: .open))
 var options = ClientOptions()
 options.secret = .inMemory
-let anna = try await WhiteboardClient.connect(to: relay.address, as: "anna", options: options)
-try await anna.subscribe("lesson")
+let anna = try WhiteboardClient(Invitation(relay.address), user: "anna", options: options)
+let lesson = try anna.channel("lesson")
+let messages = lesson.messages()
+try await lesson.open()
 
 let config = RTMClientConfig(host: relay.address.host, port: relay.address.port, userId: "ben")
 config.secret = .inMemory
@@ -15,9 +17,8 @@ let ben = try RTMClientKit(config, delegate: nil)
 if let refusal = await ben.login(nil).1 { throw refusal }
 if let refusal = await ben.publish(channelName: "lesson", message: "hello", option: nil).1 { throw refusal }
 
-for await event in anna.events {
-    guard case .message(let message) = event, case .text(let text) = message.payload else { continue }
-    print("\(message.sender): \(text)")
+for try await case .message(let message) in messages {
+    print("\(message.sender): \(message.payload.text ?? "bytes")")
     break
 }
 _ = await ben.logout()
