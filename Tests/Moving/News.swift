@@ -7,7 +7,7 @@ class News: RTMClientDelegate {
     }
 
     func replay(_ options: RTMSubscribeOptions, _ kit: RTMClientKit) async throws {
-        options.since = .beginning
-        _ = try await kit.relayClient?.history(of: "lesson")
+        options.since = .board
+        _ = try await kit.relayClient?.channel("lesson").history()
     }
 }

@@ -1,104 +1,118 @@
-// docs/swift.md links to this file. Every call of the client library but those of a connection; `…/Sources/RelayClient` has their comments.
+// docs/swift.md links to this file. Every call of the client library but those of a connection; `Sources/RelayClient/Handles` has their comments.
 import RelayClient
 
 /// Calls with `await` wait for the relay's answer. The others return at once; their receipts bring the answer.
 enum Calls {
-    static func all(_ client: RelayClient) async throws {
+    static func all(_ client: WhiteboardClient, with bob: WhiteboardClient) async throws {
         try await messages(client)
         try await board(client)
         try await packets(client)
-        try await people(client)
+        try await people(client, with: bob)
         try await metadata(client)
         try await locks(client)
         try await moderate(client)
         try await device(client)
     }
 
-    static func messages(_ client: RelayClient) async throws {
-        // Also `.locks`; `quiet: true` hides this user; without `since` what follows from now on.
-        try await client.subscribe("lesson", features: [.messages, .presence, .metadata], since: .beginning)
+    static func messages(_ client: WhiteboardClient) async throws {
+        let lesson = try client.channel("lesson")
+        // Also `.locks`; `quiet: true` hides this user; `from: .now` leaves out what is kept.
+        try await lesson.open([.messages, .presence, .metadata], from: .board)
         // Does not come back to this client without `echo: true`; latecomers do not get it with `storeInHistory: false`.
-        let receipt = try client.send("hello", to: "lesson", customType: "chat", echo: false)
-        print(try await receipt.value.offset)
-        // To one user: the value comes when bob's app has the message. Else `userOffline` or `unconfirmed`.
-        _ = try await client.send("psst", toUser: "bob").value
-        // Returns when the client has got all that was accepted before, without a channel that of all; the loop or delegate may still
-        // have to read it.
-        try await client.barrier(in: "lesson")
+        let receipt = try lesson.send("hello", customType: "chat", echo: false)
+        print(receipt.id, try await receipt.accepted)
+        // Returns when the client has all that was accepted before; a loop may still have to read it.
+        try await lesson.upToDate()
+        try await client.upToDate()
         // A page; `next` is where the following one begins.
-        let page = try await client.history(of: "lesson", from: nil, backwards: true, limit: 50)
+        let page = try await lesson.history(from: nil, backwards: true, limit: 50)
         for message in page.messages { print(message.sender, message.payload.text ?? "bytes") }
-        try await client.subscribe("another")
-        try await client.unsubscribe("another")
+        let another = try client.channel("another")
+        try await another.open(call: CallOptions(timeout: .seconds(5), offline: .fail))
+        print(client.openChannels.map(\.name))
+        try await another.leave()
     }
 
-    static func board(_ client: RelayClient) async throws {
-        _ = try await client.send("{}", to: "lesson", retainedAs: "s1").stored
-        // Up to 8 MiB; also without a key and `retain`, as a large message.
-        _ = try await client.sendLarge([0, 1, 2], to: "lesson", key: "s2", retain: true).stored
+    static func board(_ client: WhiteboardClient) async throws {
+        let board = try client.channel("lesson").board
+        _ = try await board.put("{}", key: "s1", customType: "stroke").stored
         // Up to 4,096 changes, all or none, at 64 for one message of the rate; `changeIndex` of an error tells which one was refused.
-        let changes = [RecordChange(key: "s3", payload: "{}"), RecordChange(removing: "s2")]
-        _ = try await client.send(changes: changes, to: "lesson").stored
-        _ = try await client.send(removing: "s1", from: "lesson").stored
-        _ = try await client.board(of: "lesson").clear()
-        _ = try await client.board(of: "lesson").undoClear()
-        for board in try await client.boards() { print(board.channel) }
+        let receipt = try board.batch { batch in
+            batch.put("{}", key: "s3")
+            batch.remove("s2")
+        }
+        _ = try await receipt.stored
+        _ = try await board.remove("s1").stored
+        for record in try await board.records().values { print(record.key, record.author) }
+        try await board.clear()
+        try await board.undoClear()
+        for board in try await client.boards() { print(board.channel, board.records) }
     }
 
-    static func packets(_ client: RelayClient) async throws {
-        let stream = try await client.join("lesson", features: [.presence])
+    static func packets(_ client: WhiteboardClient) async throws {
+        let topic = try client.channel("lesson").topic("pen")
         // `lifetime` is 50 to 1,000 ms; also `qos`, `priority` and `meta`, 256 bytes about the publisher.
-        try await stream.joinTopic("pen", lifetime: .milliseconds(300))
+        let pen = try await topic.startPublishing(lifetime: .milliseconds(300))
         // At most 1,024 bytes, without a receipt. A slow reader gets the newest of each slot.
-        try stream.send([0, 10, 0, 20], topic: "pen", slot: 1)
-        try await stream.leaveTopic("pen")
-        // All publishers, now and later; or `users: .only(["bob"])`, who need not be there yet.
-        _ = try await stream.subscribeTopic("pen", users: .all)
-        print(try await stream.subscribedUsers("pen").users)
-        _ = try await stream.unsubscribeTopic("pen")
-        try await stream.leave()
+        try pen.send([0, 10, 0, 20], slot: 1)
+        print(pen.isOpen)
+        try await pen.stop()
+        // For readers of `events()`: all publishers, now and later; or `from: .only(["bob"])`, who need not be there yet.
+        try await topic.follow()
+        print(try await topic.followed().users)
+        try await topic.unfollow()
         // On bad Wi-Fi: fewer packets; `ReaderLimits()` asks for all again.
         try await client.setReaderLimits(ReaderLimits(packetsPerSecond: 20))
     }
 
-    static func people(_ client: RelayClient) async throws {
-        // `.message("lesson")` and `.stream("lesson")` have lists of their own. Pages of 100, `next` leads to the following one.
-        let presence = client.presence(of: .message("lesson"))
-        try await presence.setStates(["name": "Alice", "hand": "up"])
-        try await presence.removeStates(["hand"])
-        print(try await presence.states(of: client.user))
+    static func people(_ client: WhiteboardClient, with bob: WhiteboardClient) async throws {
+        let presence = try client.channel("lesson").presence
+        try await presence.set(["name": "Alice", "hand": "up"])
+        try await presence.remove(["hand"])
+        print(try await presence.states(of: client.user ?? ""))
+        // Pages of 100, `next` leads to the following one.
         let page = try await presence.users(after: nil, limit: 100)
         print(page.members, page.total)
-        print(try await client.channels(of: "bob"))
+        let person = try client.person("bob")
+        print(try await person.channels())
+        // To bob alone; the call returns when his app has acknowledged. Else `userOffline` or `unconfirmed`.
+        let events = bob.events()
+        let receipt = try person.send("psst")
+        for try await case .direct(let message) in events {
+            message.acknowledge()
+            break
+        }
+        try await receipt.acknowledged()
     }
 
-    static func metadata(_ client: RelayClient) async throws {
-        let title = try client.metadata(of: .message("lesson"))
+    static func metadata(_ client: WhiteboardClient) async throws {
+        let title = try client.channel("lesson").metadata
         // Each write gives the new revision. With a condition it fails if another writer was faster.
         let seen = try await title.get().majorRevision
         _ = try await title.set(["title": "Autumn"], majorRevision: seen)
         _ = try await title.update(["title": "Winter"])
         _ = try await title.remove(["title"])
         _ = try await title.removeAll()
-        // Of a user; changes come as events.
-        let bob = try client.metadata(of: .user("bob"))
-        try await bob.subscribe()
-        try await bob.unsubscribe()
+        // Of a user; changes come to `contents()`.
+        let bob = try client.person("bob").metadata
+        try await bob.follow()
+        try await bob.unfollow()
     }
 
-    static func locks(_ client: RelayClient) async throws {
-        let locks = try client.locks(of: .message("lesson"))
-        try await locks.set("page-1", ttl: .seconds(10))
-        // Waits in line; a cancelled task leaves it. The fencing number tells a former owner's late write from the owner's.
-        let fencing = try await locks.acquire("page-1", wait: .seconds(5))
-        print(fencing)
-        try await locks.release("page-1")
-        for lock in try await locks.all() { print(lock.lock, lock.owner ?? "nobody", lock.ownerDevice ?? "") }
-        try await locks.remove("page-1")
+    static func locks(_ client: WhiteboardClient) async throws {
+        let lesson = try client.channel("lesson"), page = try lesson.lock("page-1")
+        try await page.make(ttl: .seconds(10))
+        // The fencing number tells a former owner's late write from the owner's.
+        try await page.with(wait: .seconds(5)) { hold in print(hold.fencing, hold.isHeld) }
+        // Waits in line; a cancelled task leaves it.
+        try await page.acquire(wait: .seconds(5))
+        for lock in try await lesson.locks() { print(lock.lock, lock.owner ?? "nobody", lock.ownerDevice ?? "") }
+        try await page.release()
+        try await page.remove()
     }
 
     /// With the host key. docs/security.md says what each does.
-    static func moderate(_ client: RelayClient) async throws {
+    static func moderate(_ client: WhiteboardClient) async throws {
         let moderation = client.moderation
         try await moderation.freeze("lesson")
         try await moderation.unfreeze("lesson")
@@ -118,19 +132,21 @@ enum Calls {
     }
 
     /// What somebody else must be there for, or loses something by. `all` leaves it out.
-    static func harsh(_ client: RelayClient) async throws {
-        try await client.removeBoard("lesson")
+    static func harsh(_ client: WhiteboardClient) async throws {
+        let lesson = try client.channel("lesson")
+        try await lesson.board.delete()
         try await client.moderation.endSession(of: "bob", reason: "the lesson is over")
-        // Those in it get `refused` with `channelEnded`.
+        // Readers of it throw `channelEnded`.
         try await client.moderation.endChannel("lesson", reason: nil)
-        try await client.locks(of: .message("lesson")).revoke("page-1", from: "bob")
+        try await lesson.lock("page-1").revoke(from: "bob")
     }
 
-    static func device(_ client: RelayClient) async throws {
-        print(client.user, client.device, client.relayID ?? "", client.linkState, client.unsent, client.roundTrip as Any)
+    static func device(_ client: WhiteboardClient) async throws {
+        print(client.user ?? "", client.device ?? "", client.relayID ?? "", client.link, client.unsent, client.roundTrip as Any)
         // Where the join code led with which this client came.
         print(client.invitation?.channel as Any)
         // What this user may do, everywhere and on a channel; how a channel is moderated.
-        print(client.access?.role as Any, client.access?.rights(on: "lesson") as Any, try client.modes(of: .message("lesson")))
+        let lesson = try client.channel("lesson")
+        print(client.access?.role as Any, lesson.rights as Any, lesson.modes, client.limits.messageBytesMax)
     }
 }

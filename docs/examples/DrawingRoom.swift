@@ -2,68 +2,50 @@
 import RelayClient
 
 @MainActor
-final class DrawingRoom: RelayClientDelegate {
+final class DrawingRoom {
     var showPen: (_ user: String, Payload) -> Void = { _, _ in }
-    /// A stroke by its key, above all others; `nil` when somebody removed it.
+    /// A stroke by its key; `nil` when it is gone.
     var showStroke: (_ key: String, Payload?) -> Void = { _, _ in }
-    /// The board is empty.
-    var showEmpty: () -> Void = {}
-    var showPeople: (PresenceChange) -> Void = { _ in }
+    var showPeople: (_ names: [String]) -> Void = { _ in }
     var showProblem: (RelayError) -> Void = { _ in }
 
-    private let client: RelayClient
-    private let room: String
-    private let pen: StreamChannel
+    private let client: WhiteboardClient
+    private let room: Channel
+    private var pen: TopicPublisher?
 
-    /// Replaces `connect` with two tracks.
-    init(_ room: String, at relay: Invitation, as user: String) async throws {
-        self.room = room
-        client = try await RelayClient.connect(to: relay, as: user)
-        pen = try await client.join(room)
-        // A track with maxPacketLifeTime 300, and the same track of everybody else.
-        try await pen.joinTopic("pen", lifetime: .milliseconds(300))
-        try await pen.subscribeTopic("pen")
+    init(_ room: String, at relay: Invitation, as user: String) throws {
+        client = try WhiteboardClient(relay, user: user)
+        self.room = try client.channel(room)
     }
 
-    /// Call it when the closures are set: they get the board as it is, then what others draw.
+    /// Replaces `connect` with two tracks. It shows the board as it is, and what happens there, until its task ends.
     func enter(name: String) async throws {
-        client.delegate = self
-        try await client.presence(of: .message(room)).setStates(["name": name])
-        try await client.subscribe(room, since: .beginning)
-    }
-
-    /// With a slot, a slow reader may get only the newest place.
-    func penMoved(_ point: String) throws { try pen.send(Payload(point), topic: "pen", slot: 1) }
-    /// Shows the stroke at once. Its echo shows it again, in its place among those of others.
-    func finished(_ stroke: [UInt8], key: String) async {
-        showStroke(key, .bytes(stroke))
-        do throws(RelayError) {
-            _ = try await client.sendLarge(Payload(stroke), to: room, key: key, retain: true, echo: true).stored
-        } catch {
-            if error.code != .outcomeUnknown { showStroke(key, nil) }
-            showProblem(error)
+        let topic = try room.topic("pen")
+        let packets = topic.packets(), pictures = room.board.pictures(), people = room.presence.members(), problems = client.problems()
+        try await room.open()
+        try await room.presence.set(["name": name])
+        // A track with maxPacketLifeTime 300.
+        pen = try await topic.startPublishing(lifetime: .milliseconds(300))
+        try await withThrowingTaskGroup { group in
+            group.addTask { for try await case .packet(let packet) in packets { await self.show(packet) } }
+            group.addTask { for await picture in pictures { await self.show(picture) } }
+            group.addTask { for await members in people { await self.show(members) } }
+            group.addTask { for try await problem in problems { await self.show(problem) } }
+            for try await _ in group {}
         }
     }
 
-    func erased(key: String) async {
-        do throws(RelayError) {
-            _ = try await client.send(removing: key, from: room).accepted
-            showStroke(key, nil)
-        } catch { showProblem(error) }
-    }
+    /// With a slot, a slow reader may get only the newest place.
+    func penMoved(_ point: String) throws { try pen?.send(Payload(point), slot: 1) }
+    /// Await `stored` of the receipt before you say "saved".
+    @discardableResult
+    func finished(_ stroke: [UInt8], key: String) throws -> StoredReceipt { try room.board.put(Payload(stroke), key: key) }
+    @discardableResult
+    func erased(key: String) throws -> StoredReceipt { try room.board.remove(key) }
 
-    func relayClient(_ client: RelayClient, received packet: Packet) { showPen(packet.publisher, packet.payload) }
-    /// Gets the records of a board, too, because this class does not implement `received batch`.
-    func relayClient(_ client: RelayClient, received message: Message) {
-        if message.isRetained, let key = message.key { showStroke(key, message.isRemoval ? nil : message.payload) }
-    }
-
-    func relayClient(_ client: RelayClient, cleared board: BoardCleared) { showEmpty() }
-    /// After `reset` the board seen so far is void, and all of it follows.
-    func relayClient(_ client: RelayClient, missed messages: MessagesMissed) { if messages.extent == .reset { showEmpty() } }
-
-    /// The stream channel of this name has its own list of users.
-    func relayClient(_ client: RelayClient, presenceChanged change: PresenceChange) {
-        if change.channel.kind == .message { showPeople(change) }
-    }
+    private func show(_ packet: Packet) { showPen(packet.publisher, packet.payload) }
+    /// Own strokes are among them, and go again if the relay refuses them.
+    private func show(_ picture: BoardPicture) { for key in picture.changed { showStroke(key, picture.records[key]?.payload) } }
+    private func show(_ members: [String: Member]) { showPeople(members.map { $1.states["name"] ?? $0 }) }
+    private func show(_ problem: Problem) { showProblem(problem.error) }
 }

@@ -5,7 +5,7 @@ import UIKit
 
 /// Keeps a canvas and the board of a channel the same.
 @MainActor
-final class SharedCanvas: NSObject, PKCanvasViewDelegate, RelayClientDelegate {
+final class SharedCanvas: NSObject, PKCanvasViewDelegate {
     static let customType = "pkstroke"
 
     /// How much of the board has arrived, 0…1; `nil` once all is here.
@@ -16,41 +16,38 @@ final class SharedCanvas: NSObject, PKCanvasViewDelegate, RelayClientDelegate {
     var showPen: (_ user: String, CGPoint?) -> Void = { _, _ in }
 
     private let canvas: PKCanvasView
-    private let client: RelayClient
-    private let channel: String
-    private var stream: StreamChannel?
+    private let client: WhiteboardClient
+    private let channel: Channel
+    private var pen: TopicPublisher?
 
-    /// The board as far as this client knows it, and the part of it that is on the canvas, by key.
-    private var strokes: [String: PKStroke] = [:]
+    /// The board with this user's changes, and the part of it that is on the canvas, by key.
+    private var strokes: [String: SharedStroke] = [:]
     private var shown: [String: PKStroke] = [:]
-    /// Own changes whose place in the order is unknown so far, by key, and what others wrote under such a key meanwhile.
-    private var underWay: [String: Int] = [:]
-    private var arrived: [String: Message] = [:]
-    private var clearedAt: UInt64 = 0
-    /// Whether the client reads the board from its beginning; own changes that settled meanwhile; and the offset up to which it last read.
-    private var isReading = true
-    private var settled: [(key: String, offset: UInt64)] = []
-    private var readThrough: UInt64 = 0
-    /// What each key held before this user's last steps.
-    private var steps: [[String: PKStroke?]] = []
+    /// This user's last steps: what each key held before and after.
+    private var steps: [[String: (before: SharedStroke?, after: SharedStroke?)]] = []
     private var isDrawing = false
 
-    init(canvas: PKCanvasView, client: RelayClient, channel: String) {
+    init(canvas: PKCanvasView, client: WhiteboardClient, channel: String) throws {
         self.canvas = canvas
         self.client = client
-        self.channel = channel
+        self.channel = try client.channel(channel)
         super.init()
         canvas.delegate = self
     }
 
-    /// Enters the channel: the board comes in batches, then `caughtUp`, then what others draw.
-    func enter() async throws {
-        client.delegate = self
-        try await client.subscribe(channel, since: .beginning)
-        let stream = try await client.join(channel)
-        try await stream.subscribeTopic("pen")
-        try await stream.joinTopic("pen")
-        self.stream = stream
+    /// Shows the board as it is, and what others draw, until its task ends.
+    func run() async throws {
+        let topic = try channel.topic("pen")
+        let pictures = channel.board.pictures(), events = channel.events(), problems = client.problems()
+        try await channel.open()
+        try await topic.follow()
+        pen = try await topic.startPublishing()
+        try await withThrowingTaskGroup { group in
+            group.addTask { for await picture in pictures { await self.take(picture) } }
+            group.addTask { for try await event in events { await self.take(event) } }
+            group.addTask { for try await problem in problems { await self.take(problem) } }
+            for try await _ in group {}
+        }
     }
 
     // MARK: - What this user draws
@@ -84,128 +81,56 @@ final class SharedCanvas: NSObject, PKCanvasViewDelegate, RelayClientDelegate {
         for key in free.values.joined() { changes[key] = .some(nil) }
         guard !changes.isEmpty else { return }
         for (key, stroke) in changes { shown[key] = stroke }
-        make(changes)
+        var step: [String: (before: SharedStroke?, after: SharedStroke?)] = [:]
+        for (key, stroke) in changes { step[key] = (strokes[key], stroke.map(SharedStroke.init)) }
+        steps.append(step)
+        for (key, change) in step.sorted(by: { $0.key < $1.key }) { put(change.after, key: key) }
     }
 
-    /// Takes back this user's last change. Offer it instead of PencilKit's own undo, which does not know about other users.
+    /// Takes back this user's last change, except where others have changed the same strokes since. Offer it instead of PencilKit's own
+    /// undo, which does not know about other users.
     func undo() {
-        guard let step = steps.popLast() else { return }
-        make(step, isUndo: true)
+        for (key, step) in steps.popLast() ?? [:] where strokes[key]?.payload == step.after?.payload {
+            put(step.before, key: key)
+        }
         show()
     }
 
-    private func make(_ changes: [String: PKStroke?], isUndo: Bool = false) {
-        if !isUndo { steps.append(changes.keys.reduce(into: [:]) { $0[$1] = .some(strokes[$1]) }) }
-        for (key, stroke) in changes.sorted(by: { $0.key < $1.key }) {
-            strokes[key] = stroke
-            send(stroke, key: key)
-        }
-    }
-
-    private func send(_ stroke: PKStroke?, key: String) {
+    /// What becomes of it is told by pictures, and by problems.
+    private func put(_ stroke: SharedStroke?, key: String) {
         do {
-            // Both calls take their place in the order before they return.
-            let receipt =
-                if let stroke {
-                    try client.sendLarge(
-                        Payload(PKDrawing(strokes: [stroke]).dataRepresentation()), to: channel, customType: Self.customType, key: key,
-                        retain: true)
-                } else {
-                    try client.send(removing: key, from: channel)
-                }
-            underWay[key, default: 0] += 1
-            Task {
-                do throws(RelayError) {
-                    // Not before: a relay that ends may lose what it has accepted, and accepts it again behind what others wrote.
-                    settle(key, at: try await receipt.stored)
-                } catch {
-                    settle(key, at: nil)
-                    showProblem(error.text)
-                }
+            if let stroke {
+                try channel.board.put(stroke.payload, key: key, customType: Self.customType)
+            } else {
+                try channel.board.remove(key)
             }
+            strokes[key] = stroke
         } catch {
             showProblem(error.text)
         }
     }
 
-    /// An own change has its place in the order for good, or the relay refused it. What others wrote counts if it is later.
-    private func settle(_ key: String, at offset: UInt64?) {
-        // Its outcome is known when all of the board has arrived.
-        guard !isReading else { return settled.append((key, offset ?? 0)) }
-        guard let count = underWay[key] else { return }
-        underWay[key] = count > 1 ? count - 1 : nil
-        guard count == 1 else { return }
-        // The board that was read includes this change, or somebody has replaced or removed it since.
-        if let offset, offset <= max(clearedAt, readThrough) { strokes[key] = nil }
-        if let message = arrived.removeValue(forKey: key), message.offset >= offset ?? 0 { apply(message) }
-        show()
-    }
-
     // MARK: - What others draw
 
-    func relayClient(_ client: RelayClient, received message: Message) {
-        apply(message)
-        show()
-    }
-
-    func relayClient(_ client: RelayClient, received batch: BoardBatch) {
-        guard batch.channel == channel else { return }
-        for message in batch.messages { apply(message) }
-        showProgress(batch.progress)
-        show()
-    }
-
-    func relayClient(_ client: RelayClient, caughtUp channel: CaughtUpChannel) {
-        guard channel.channel == self.channel else { return }
-        showProgress(nil)
-        guard isReading else { return }
-        isReading = false
-        readThrough = channel.head
-        let settled = settled
-        self.settled = []
-        for (key, offset) in settled { settle(key, at: offset) }
-    }
-
-    func relayClient(_ client: RelayClient, cleared board: BoardCleared) {
-        guard board.channel == channel else { return }
-        clearedAt = board.offset
-        forget()
-    }
-
-    /// After `reset` the board seen so far is void, and all of it follows.
-    func relayClient(_ client: RelayClient, missed messages: MessagesMissed) {
-        guard messages.channel == channel, case .reset = messages.extent else { return }
-        clearedAt = 0
-        isReading = true
-        forget()
-    }
-
-    /// Own changes that are under way stay: they may be before this event or after it.
-    private func forget() {
-        strokes = strokes.filter { underWay[$0.key] != nil }
-        arrived = [:]
-        steps = []
-        show()
-    }
-
-    private func apply(_ message: Message) {
-        guard message.channel == channel, message.isRetained, let key = message.key else { return }
-        guard underWay[key] == nil else { return arrived[key] = message }
-        if message.isRemoval {
-            strokes[key] = nil
-        } else if message.customType == Self.customType {
-            // A stroke that cannot be read is not drawn.
-            strokes[key] = try? PKDrawing(data: Data(message.payload.bytes)).strokes.first
+    private func take(_ picture: BoardPicture) {
+        for key in picture.changed {
+            let record = picture.records[key]
+            let payload = record?.customType == Self.customType ? record?.payload : nil
+            if strokes[key]?.payload != payload { strokes[key] = payload.flatMap(SharedStroke.init) }
         }
+        showProgress(picture.progress)
+        show()
     }
+
+    private func take(_ problem: Problem) { showProblem(problem.error.text) }
 
     /// Does nothing while the pen is down: a new drawing would break the line in progress.
     private func show() {
         guard !isDrawing else { return }
         collect()
-        shown = strokes
+        shown = strokes.mapValues(\.stroke)
         canvas.drawing = PKDrawing(
-            strokes: strokes.sorted { left, right in
+            strokes: shown.sorted { left, right in
                 (left.value.path.creationDate, left.key) < (right.value.path.creationDate, right.key)
             }.map(\.value))
         // PencilKit's undo would bring back the drawing as it was before others changed it.
@@ -216,26 +141,38 @@ final class SharedCanvas: NSObject, PKCanvasViewDelegate, RelayClientDelegate {
 
     /// Sends where the pen is, or `nil` when it is lifted: 8 bytes. A slow reader gets the newest place.
     func sendPen(_ place: CGPoint?) {
-        guard let stream else { return }
         let numbers = place.map { [Float($0.x), Float($0.y)] } ?? []
         let bytes = numbers.flatMap { number in withUnsafeBytes(of: number.bitPattern.littleEndian) { Array($0) } }
         // A refused packet does not matter: the next one is newer.
-        try? stream.send(Payload(bytes), topic: "pen", slot: 1)
+        try? pen?.send(Payload(bytes), slot: 1)
     }
 
-    func relayClient(_ client: RelayClient, received packet: Packet) {
-        guard packet.channel == channel, packet.topic == "pen" else { return }
-        let bytes = packet.payload.bytes
-        func number(at start: Int) -> CGFloat {
-            CGFloat(Float(bitPattern: bytes[start..<start + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) }))
+    private func take(_ event: RelayEvent) {
+        switch event {
+        case .packet(let packet) where packet.topic == "pen":
+            let bytes = packet.payload.bytes
+            func number(at start: Int) -> CGFloat {
+                CGFloat(Float(bitPattern: bytes[start..<start + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) }))
+            }
+            showPen(packet.publisher, bytes.count == 8 ? CGPoint(x: number(at: 0), y: number(at: 4)) : nil)
+        case .topics(let change) where change.kind == .left:
+            for publisher in change.publishers where publisher.topic == "pen" { showPen(publisher.user, nil) }
+        default: break
         }
-        showPen(packet.publisher, bytes.count == 8 ? CGPoint(x: number(at: 0), y: number(at: 4)) : nil)
     }
+}
 
-    /// Removes the pens of users who left.
-    func relayClient(_ client: RelayClient, topicsChanged change: TopicsChange) {
-        guard change.channel == channel, case .left = change.kind else { return }
-        for publisher in change.publishers where publisher.topic == "pen" { showPen(publisher.user, nil) }
+/// A stroke and its record.
+private struct SharedStroke {
+    let stroke: PKStroke
+    let payload: Payload
+
+    init(_ stroke: PKStroke) { (self.stroke, payload) = (stroke, Payload(PKDrawing(strokes: [stroke]).dataRepresentation())) }
+
+    /// `nil` of one that cannot be read.
+    init?(_ payload: Payload) {
+        guard let stroke = try? PKDrawing(data: Data(payload.bytes)).strokes.first else { return nil }
+        (self.stroke, self.payload) = (stroke, payload)
     }
 }
 

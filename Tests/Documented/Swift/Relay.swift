@@ -7,19 +7,18 @@ enum Relay {
     // Safe: it is set once, before any code of the page is run.
     nonisolated(unsafe) static var printed = ""
 
-    /// - Parameter body: has a moderator, a stream channel that it has joined, and the relay's address.
+    /// - Parameter body: has a moderator, and a channel that it has opened.
     static func run(
-        isolation: isolated (any Actor)? = #isolation, _ body: (WhiteboardClient, StreamChannel, RelayAddress) async throws -> Void
+        isolation: isolated (any Actor)? = #isolation, _ body: (WhiteboardClient, Channel) async throws -> Void
     ) async throws {
         let server = try await WhiteboardRelay.start(.init(port: 0, access: .keys()))
         guard let keys = server.keys else { throw Wrong("a relay with keys has none") }
         printed = "http://127.0.0.1:\(server.address.port)/#key=\(keys.join)"
-        var options = ClientOptions()
-        options.credential = .key(keys.host)
-        options.secret = .inMemory
-        let client = try await WhiteboardClient.connect(to: server.address, as: "host", options: options)
-        try await body(client, try await client.join("fragments"), server.address)
-        await client.close()
+        try await WhiteboardClient.withClient(Invitation(server.address, credential: .key(keys.host)), user: "host") { client in
+            let channel = try client.channel("fragments")
+            try await channel.open()
+            try await body(client, channel)
+        }
         await server.stop()
     }
 

@@ -2,7 +2,7 @@ import RelayRTM
 
 @main enum Main {
     @MainActor static func main() async throws {
-        try await Relay.run { _, _, _ in
+        try await Relay.run { _, _ in
             guard let config = AgoraRtmClientConfig(address: Relay.printed, userId: "anna") else {
                 throw Relay.Wrong("no address: \(Relay.printed)")
             }
