@@ -152,7 +152,7 @@ def moved(pages: dict[str, Page]) -> list[Target]:
     app = {"App.swift": source["Moved"], "Aliases.swift": aliases, "News.swift": source["News"]}
     return [target for mode in (5, 6) for target in (
         Target(f"Hosted{mode}", False, ["AgoraRtmKit"], {"App.swift": source["Hosted"]}, mode),
-        Target(f"Moved{mode}", False, ["RelayRTM"], app, mode))]
+        Target(f"Moved{mode}", False, ["RelayClient", "RelayRTM"], app, mode))]
 
 
 def write(pages: dict[str, Page]) -> list[Target]:

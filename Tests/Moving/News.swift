@@ -1,6 +1,7 @@
+import RelayClient
 import RelayRTM
 
-/// `RelayRTM` alone is imported, also for what hosted RTM has no word for.
+/// What hosted RTM has no word for is in `RelayClient`.
 class News: RTMClientDelegate {
     func rtmKit(_ rtmKit: RTMClientKit, didReceiveRelayEvent event: RelayEvent) {
         if case .packetsLost(let lost) = event { print(lost) }
