@@ -136,7 +136,8 @@ struct BoardView: Sendable {
         for change in changes {
             lastOwn += 1
             let record = BoardRecord(
-                key: change.key, payload: change.payload, customType: change.customType, author: author, wallMilliseconds: nil, isPending: true)
+                key: change.key, payload: change.payload, customType: change.customType, author: author, wallMilliseconds: nil,
+                isPending: true)
             own[change.key, default: []].append(OwnRecord(number: lastOwn, record: record))
             refresh(change.key)
         }
