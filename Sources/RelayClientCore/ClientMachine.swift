@@ -129,8 +129,14 @@ package struct ClientMachine: Sendable {
         settings.device = device
     }
 
-    /// What the next login shows.
-    package mutating func use(_ credential: Credential) { self.credential = credential }
+    /// What the login of an attempt shows.
+    ///
+    /// - Returns: whether that attempt is still being made.
+    package mutating func use(_ credential: Credential, for attempt: UInt64) -> Bool {
+        guard attempt == self.attempt, case .connecting = state else { return false }
+        self.credential = credential
+        return true
+    }
 
     // MARK: - What the shell takes
 

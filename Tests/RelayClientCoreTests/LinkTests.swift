@@ -19,6 +19,19 @@ import Testing
         #expect(driver.events().links == [.connecting, .connected(resumed: false)] && driver.machine.linkState.isConnected)
     }
 
+    @Test("a token that comes when its attempt is over is not used")
+    func lateToken() {
+        let driver = MachineDriver { $0.connectTimeout = .seconds(3) }
+        driver.machine.connect(token: nil, at: driver.now)
+        driver.carryOut()
+        let first = driver.linksAsked[0]
+        #expect(driver.machine.use(.token("early"), for: first))
+        driver.pass(.seconds(3))
+        #expect(!driver.machine.use(.token("late"), for: first) && driver.machine.credential == .token("early"))
+        driver.pass(.seconds(1))
+        #expect(driver.linksAsked.count == 2 && driver.machine.use(.token("next"), for: driver.linksAsked[1]))
+    }
+
     @Test(
         "a first connection that fails or takes too long is told, and tried again; a refusal ends the client; with waitsForConnectivity connect waits")
     func firstConnection() throws {

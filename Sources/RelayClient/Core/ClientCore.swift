@@ -314,7 +314,8 @@ final class ClientCore: Sendable {
         Task { [weak self] in
             do {
                 let credential = Credential.token(try await token())
-                self?.act { readable, _ in readable.machine.use(credential) }
+                // It may have taken longer than the attempt has time.
+                guard self?.act({ readable, _ in readable.machine.use(credential, for: attempt) }) == true else { return }
                 self?.link.carryOut([.openLink(attempt: attempt)])
             } catch {
                 self?.linkEnded(attempt, "no token: \(error)")

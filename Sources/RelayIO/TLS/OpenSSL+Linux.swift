@@ -51,7 +51,7 @@
         /// Numbers of OpenSSL's headers.
         enum Constant {
             static let setMinimalVersion: Int32 = 123, setServerName: Int32 = 55, version1_2 = 0x0303
-            static let noRenegotiation: UInt64 = 1 << 30
+            static let noRenegotiation: UInt64 = 1 << 30, cleansNothingUp: UInt64 = 0x80000
             static let verifyNothing: Int32 = 0, verifyPeer: Int32 = 1
             /// A name is looked for where RFC 6125 wants it, not in the subject; `*` stands for a whole label.
             static let noPartialWildcards: UInt32 = 0x4, neverSubject: UInt32 = 0x20
@@ -71,6 +71,9 @@
 
         init(libraries: (ssl: String, crypto: String)) throws(SocketAddress.Failure) {
             let ssl = try Library(libraries.ssl), crypto = try Library(libraries.crypto)
+            // Else it frees what a handshake on another thread uses when the process ends.
+            let initialize: @convention(c) (UInt64, Pointer?) -> Int32 = try crypto.function("OPENSSL_init_crypto")
+            _ = initialize(Constant.cleansNothingUp, nil)
             clientMethod = try ssl.function("TLS_client_method")
             newContext = try ssl.function("SSL_CTX_new")
             freeContext = try ssl.function("SSL_CTX_free")
