@@ -25,11 +25,13 @@ import Testing
         driver.machine.connect(token: nil, at: driver.now)
         driver.carryOut()
         let first = driver.linksAsked[0]
-        #expect(driver.machine.use(.token("early"), for: first))
+        let isUsed = driver.machine.use(.token("early"), for: first)
         driver.pass(.seconds(3))
-        #expect(!driver.machine.use(.token("late"), for: first) && driver.machine.credential == .token("early"))
+        let isUsedLate = driver.machine.use(.token("late"), for: first)
+        #expect(isUsed && !isUsedLate && driver.machine.credential == .token("early"))
         driver.pass(.seconds(1))
-        #expect(driver.linksAsked.count == 2 && driver.machine.use(.token("next"), for: driver.linksAsked[1]))
+        let isUsedNext = driver.machine.use(.token("next"), for: driver.linksAsked[1])
+        #expect(driver.linksAsked.count == 2 && isUsedNext)
     }
 
     @Test(
