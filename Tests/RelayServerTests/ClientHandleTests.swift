@@ -270,15 +270,21 @@ import Testing
         try await withRelay { relay in
             let alice = try client(relay, "alice")
             let lesson = try alice.channel("lesson")
-            // The relay refuses a key in a message that is to be removed from nowhere: a direct message to nobody fails.
+            // A message to nobody fails.
             let nobody = try alice.person("nobody")
-            #expect(await error { try await nobody.send("asked").acknowledged() }?.code == .userOffline)
+            func ask() async throws -> UInt64 {
+                let receipt = try nobody.send("asked")
+                #expect(await error { try await receipt.acknowledged() }?.code == .userOffline)
+                return receipt.id
+            }
+            let asked = try await ask()
             try nobody.send("one")
             try nobody.send("two")
             _ = try await lesson.send("behind").accepted
             let first = alice.problems()
             var told: [String] = []
             for try await problem in first {
+                #expect(problem.receipt != asked)
                 told.append("\(problem.subject) \(problem.error.name) \(problem.omitted)")
                 if told.count == 2 { break }
             }
