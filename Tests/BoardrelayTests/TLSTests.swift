@@ -146,6 +146,7 @@ struct TLSTests {
         async let heard = listener.hearsOnce()
         var options = ClientOptions()
         (options.secret, options.device) = (.inMemory, .inMemory)
+        options.connectTimeout = .seconds(300)
         let invitation = try Invitation("relays://127.0.0.1:\(listener.port)#key=SECRETISH")
         let error = await #expect(throws: RelayError.self) {
             try await WhiteboardClient.connect(to: invitation, as: "anna-of-7b", options: options)
