@@ -3,7 +3,7 @@ public import RelayClient
 
 /// A board and the people at it, for views that observe: SwiftUI redraws what has changed.
 ///
-///     @State private var board = try! BoardModel(client.channel("lesson"), of: client, cursors: "pointers")
+///     @State private var board = try! BoardModel(client.channel("lesson"), cursors: "pointers")
 ///
 ///     var body: some View {
 ///         Canvas { … for record in board.records.inOrder { … } }
@@ -34,11 +34,10 @@ public import RelayClient
 
     /// The channel; `nil` of a preview.
     @ObservationIgnored public let channel: Channel?
-    @ObservationIgnored private let client: WhiteboardClient?
     @ObservationIgnored private let pointers: Topic?
-    // Safe: it is set before anybody else has the model, and read when nobody has it any more.
-    @ObservationIgnored private nonisolated(unsafe) var readers: [Task<Void, Never>] = []
+    @ObservationIgnored private var loops: Loops?
     @ObservationIgnored private var pen: TopicPublisher?
+    @ObservationIgnored private var isStarting = false
 
     private static let problemsMax = 20
 
@@ -46,21 +45,25 @@ public import RelayClient
     ///
     /// - Parameter topic: of the packets that show pointers; `nil`: none.
     /// - Throws: `badName`.
-    public init(_ channel: Channel, of client: WhiteboardClient, cursors topic: String? = nil) throws(RelayError) {
+    public init(_ channel: Channel, cursors topic: String? = nil) throws(RelayError) {
         self.channel = channel
-        self.client = client
         pointers = if let topic { try channel.topic(topic) } else { nil }
-        follow(channel, client)
+        follow(channel)
     }
 
     /// A preview, which has no relay.
     public init(records: BoardRecords, people: [String: Member] = [:], link: LinkState = .connected(resumed: false)) {
-        (channel, client, pointers) = (nil, nil, nil)
+        (channel, pointers) = (nil, nil)
         (self.records, self.people, self.link) = (records, people, link)
         isComplete = true
     }
 
-    deinit { for reader in readers { reader.cancel() } }
+    /// Tasks that read, and end with the model.
+    private final class Loops: Sendable {
+        let tasks: [Task<Void, Never>]
+        init(_ tasks: [Task<Void, Never>]) { self.tasks = tasks }
+        deinit { for task in tasks { task.cancel() } }
+    }
 
     // MARK: - Coming and going
 
@@ -111,18 +114,15 @@ public import RelayClient
         }
     }
 
-    @ObservationIgnored private var isStarting = false
-
     /// Takes all problems away that are shown.
     public func dismissProblems() { problems = [] }
 
     // MARK: - What is told
 
-    private func follow(_ channel: Channel, _ client: WhiteboardClient) {
-        let (pictures, members, links, told) = (
-            channel.board.pictures(), channel.presence.members(), client.linkStates(), client.problems()
-        )
-        readers = [
+    private func follow(_ channel: Channel) {
+        let (pictures, members) = (channel.board.pictures(), channel.presence.members())
+        let (links, told) = (channel.client.linkStates(), channel.client.problems())
+        var tasks: [Task<Void, Never>] = [
             Task { [weak self] in for await picture in pictures { self?.show(picture) } },
             Task { [weak self] in for await people in members { self?.show(people) } },
             Task { [weak self] in for await link in links { self?.show(link) } },
@@ -130,11 +130,13 @@ public import RelayClient
                 do { for try await problem in told { self?.show(problem) } } catch {}
             },
         ]
-        guard let packets = pointers?.packets() else { return }
-        readers.append(
-            Task { [weak self] in
-                do { for try await case .packet(let packet) in packets { self?.cursors[packet.publisher] = packet } } catch {}
-            })
+        if let packets = pointers?.packets() {
+            tasks.append(
+                Task { [weak self] in
+                    do { for try await case .packet(let packet) in packets { self?.cursors[packet.publisher] = packet } } catch {}
+                })
+        }
+        loops = Loops(tasks)
     }
 
     private func show(_ picture: BoardPicture) {
@@ -160,7 +162,7 @@ public import RelayClient
     }
 
     private func update() {
-        guard let now = client?.unsent, now != unsent else { return }
+        guard let now = channel?.client.unsent, now != unsent else { return }
         unsent = now
     }
 }

@@ -30,6 +30,26 @@ import Testing
         return options
     }
 
+    @Test("[SE6] secret and device are found at another address of the relay, by its public id; what is kept for the id is never replaced")
+    func movedRelay() async throws {
+        try await withRelay { server, address in
+            let options = options(server, "tablet"), elsewhere = RelayAddress(host: "localhost", port: address.port)
+            func comeIn(_ invitation: Invitation) async throws -> (secret: String?, device: String?, relay: String?) {
+                try await WhiteboardClient.withClient(invitation, user: "alice", options: options) { client in
+                    try await client.connect()
+                    return (client.secret, client.device, client.relayID)
+                }
+            }
+            let first = try await comeIn(Invitation(address))
+            let moved = try await comeIn(Invitation(elsewhere, relayID: first.relay))
+            #expect(first.secret != nil && first.relay != nil && moved == first)
+            // Whoever answers at an address that nothing is known of may claim any id.
+            let unknown = try await comeIn(Invitation(elsewhere))
+            #expect(unknown.secret != first.secret && unknown.relay == first.relay)
+            #expect(try await comeIn(Invitation(elsewhere, relayID: first.relay)) == first)
+        }
+    }
+
     private func code(_ body: () async throws -> Void) async -> ErrorCode? {
         do {
             try await body()

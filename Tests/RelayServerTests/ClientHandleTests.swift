@@ -203,6 +203,38 @@ import Testing
         }
     }
 
+    @Test("a board that comes faster than it is read waits in the relay, and comes whole")
+    func holdsBack() async throws {
+        try await withRelay { $0.limits.messagesPerSecond = 5_000 } _: { relay in
+            let alice = try client(relay, "alice"), bob = try client(relay, "bob")
+            let payload = Payload([UInt8](repeating: 1, count: 32_000))
+            for half in 0..<2 {
+                let receipt = try alice.channel("lesson").board.batch { batch in
+                    for number in 0..<250 { batch.put(payload, key: "\(half)-\(number)") }
+                }
+                _ = try await receipt.stored
+            }
+            let lesson = try bob.channel("lesson")
+            let events = lesson.events()
+            try await lesson.open()
+            // Nothing is read: answers do not come either, in the end.
+            var isHeldBack = false
+            for _ in 0..<200 where !isHeldBack {
+                isHeldBack = await error { _ = try await bob.boards(call: CallOptions(timeout: .milliseconds(100))) }?.code == .timedOut
+            }
+            #expect(isHeldBack)
+            var keys: Set<String> = []
+            for try await event in events {
+                if case .board(let batch) = event { keys.formUnion(batch.messages.compactMap(\.key)) }
+                if case .caughtUp = event { break }
+            }
+            #expect(keys.count == 500)
+            _ = try await bob.boards()
+            await alice.close()
+            await bob.close()
+        }
+    }
+
     // MARK: - Boards
 
     @Test("a board has own records at once, then stored; another client has the same; changes have own ones with their receipt")

@@ -102,20 +102,31 @@ import Testing
         }
     }
 
-    @Test("a token of the app's own is asked for at each login")
+    @Test("a token of the app's own is asked for at each login; while the app has none the client goes on trying")
     func tokens() async throws {
-        try await withRelay { relay in
-            let asked = Counter()
-            let alice = try client(relay, "alice") { options in
-                options.token = { "token \(asked.add(1))" }
-                options.connectTimeout = .seconds(300)
+        struct Nothing: Error {}
+        let relay = try await WhiteboardRelay.start(.init(port: 0, hub: .unhurried()))
+        let asked = Counter()
+        let alice = try client(relay, "alice") { options in
+            options.token = {
+                guard asked.add(1) > 1 else { throw Nothing() }
+                return "token"
             }
-            // A relay that lets everybody in still refuses a token that it cannot read.
-            let refused = await error { try await alice.connect() }
-            #expect(refused?.code == .tokenInvalid || alice.link.isConnected, "\(String(describing: refused)) \(alice.link)")
-            #expect(asked.add(0) == 1)
-            await alice.close()
+            options.connectTimeout = .seconds(300)
         }
+        let refused = await error { try await alice.connect() }
+        #expect(refused?.code == .connectFailed && refused?.text.hasPrefix("no token: ") == true)
+        // A relay that lets everybody in passes a token over.
+        try await alice.connect()
+        #expect(alice.link.isConnected && asked.add(0) == 2)
+        var states = alice.linkStates().makeAsyncIterator()
+        await relay.stop()
+        while await states.next()?.isConnected == true {}
+        let again = try await WhiteboardRelay.start(.init(port: relay.address.port, hub: .unhurried()))
+        try await alice.connect()
+        #expect(asked.add(0) >= 3)
+        await alice.close()
+        await again.stop()
     }
 
     @Test("[DM2] reading acknowledges no direct message; its receipt is acknowledged when the app says so")

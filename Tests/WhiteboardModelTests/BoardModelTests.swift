@@ -14,7 +14,7 @@ import WhiteboardModel
 
     private func model(_ relay: WhiteboardRelay, _ user: String) throws -> BoardModel {
         let client = try client(relay, user)
-        return try BoardModel(client.channel("lesson"), of: client, cursors: "pointers")
+        return try BoardModel(client.channel("lesson"), cursors: "pointers")
     }
 
     /// Waits until something holds, each time that what it read has changed.
@@ -81,7 +81,7 @@ import WhiteboardModel
     func problems() async throws {
         let relay = try await WhiteboardRelay.start(.init(port: 0))
         let ann = try client(relay, "ann")
-        let board = try BoardModel(ann.channel("lesson"), of: ann)
+        let board = try BoardModel(ann.channel("lesson"))
         for _ in 1...25 { try ann.person("nobody").send("?") }
         await until { board.problems.count == 20 }
         #expect(board.problems.allSatisfy { $0.error.code == .userOffline })

@@ -48,18 +48,7 @@ package struct StreamChannel: Sendable {
     ///
     /// - Throws: `notJoined`, `badName`, or why the relay was not reached.
     package func subscribedUsers(_ topic: String) async throws(RelayError) -> Selection {
-        let id = try self.topic(topic)
-        var found = Selection(all: false, users: [], failed: [])
-        var next: Name?
-        repeat {
-            guard case .users(let all, let users, let following) = try await client.core.ask(.subscribedUsers(id, after: next)) else {
-                throw .wrongAnswer
-            }
-            found.all = all
-            found.users += users.map(\.text)
-            next = following
-        } while next != nil
-        return found
+        try await client.channel(name.text).topic(topic).followed()
     }
 
     private func selection(_ request: ClientRequest) async throws(RelayError) -> Selection {

@@ -17,6 +17,8 @@ final class ClientCore: Sendable {
         var cancelledWaiters: Set<UInt64> = []
         var isKicked = false
         var wasHeldBack = false
+        /// The reader for calls.
+        var told: ReaderFeed.ID?
         /// Of a client that its app has let go, until it is closed.
         var itself: ClientCore?
     }
@@ -26,7 +28,6 @@ final class ClientCore: Sendable {
     private let options: ClientOptions
     /// Who this is, read from where it is kept, once.
     let identity: KeptIdentity
-    private let toldReader = Once<ReaderFeed.ID>()
 
     init(_ invitation: Invitation, _ who: KeptIdentity.Who, _ options: ClientOptions) {
         self.options = options
@@ -166,10 +167,12 @@ final class ClientCore: Sendable {
 
     /// A reader for calls, as long as the client is there.
     func openTold() {
-        toldReader.value = act { readable, now in readable.open(at: now) { $0.audience.contains(.calls) ? $0 : nil } }
+        change { state in
+            state.told = state.readable.open(at: Self.now) { $0.audience.contains(.calls) ? $0 : nil }
+        }
     }
 
-    var told: ReaderFeed.ID? { toldReader.value }
+    var told: ReaderFeed.ID? { guarded.withLock { $0.told } }
 
     func take(_ reader: ReaderFeed.ID) -> ReaderFeed.Taken {
         let taken = change { $0.readable.take(reader, at: Self.now) }

@@ -147,8 +147,8 @@ public struct Board: Sendable {
     ///   `timedOut`, or why the relay was not reached.
     public func records(call: CallOptions = .init()) async throws(RelayError) -> [String: BoardRecord] {
         let (core, name, id) = (client.core, name, channel.id)
-        guard !core.read({ $0.asked(name).message }) else { return try await complete(call) }
-        if core.act({ readable, _ in readable.beginReading(name) }) {
+        guard case .apart(let isFirst) = core.act({ readable, _ in readable.beginReading(name) }) else { return try await complete(call) }
+        if isFirst {
             do throws(RelayError) {
                 _ = try await core.call(call) { (readable, token, now) throws(RelayError) in
                     readable.readFromBeginning(name, token)

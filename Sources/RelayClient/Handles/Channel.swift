@@ -1,20 +1,14 @@
 /// A channel of a client. Two are equal when client and name are; a channel is open once for each client.
 public struct Channel: Sendable, Hashable {
-    let client: WhiteboardClient
+    /// Whose handle it is.
+    public let client: WhiteboardClient
     let id: Name
 
     /// Its name.
     public var name: String { id.text }
 
     /// Where `open` begins.
-    public enum Start: Sendable, Equatable {
-        /// With the records and messages that the relay keeps: they come first, without a hole or a duplicate to what is sent then.
-        case board
-        /// With what is sent from now on.
-        case now
-        /// Behind a place in the channel, as an event told it.
-        case position(ChannelPosition)
-    }
+    public typealias Start = ChannelStart
 
     /// What the channel keeps for good: records, each the newest under its key.
     public var board: Board { Board(channel: self) }
@@ -60,24 +54,17 @@ public struct Channel: Sendable, Hashable {
     public func open(
         _ parts: Set<Feature> = [.messages, .presence], from start: Start? = nil, quiet: Bool = false, call: CallOptions = .init()
     ) async throws(RelayError) {
-        let (core, receives) = (client.core, parts.contains(.messages))
-        let before = core.read { $0.asked(name) }
-        let goesOn = core.read { $0.isReceiving(name) }
-        let start = receives ? start ?? (goesOn ? nil : .board) : nil
-        let request = ClientRequest.subscribe(id, features: parts, quiet: quiet, since: start?.since)
-        var opening: UInt64 = 0
+        var opening: ReadableMachine.Opening?
+        func end(_ error: RelayError?) { client.core.act { readable, _ in if let opening { readable.endOpening(opening, error) } } }
         do throws(RelayError) {
-            _ = try await core.call(call) { (readable, token, now) throws(RelayError) in
-                opening = readable.beginOpening(
-                    name, receives: receives, isWhole: start == .board, begins: start != nil || !receives, token)
-                try readable.machine.request(request, token: token, at: now)
+            _ = try await client.core.call(call) { (readable, token, now) throws(RelayError) in
+                opening = try readable.open(id, parts, from: start, quiet: quiet, token: token, at: now)
             }
-            core.act { readable, _ in readable.endOpening(name, opening, failed: nil) }
         } catch {
-            // It is not open, as far as anybody knows.
-            core.act { readable, _ in readable.endOpening(name, opening, failed: error.outcome == .unknown ? nil : before) }
+            end(error)
             throw error
         }
+        end(nil)
     }
 
     /// Ends receiving, publishing in topics, and being seen; its readers end, in all tasks.
@@ -196,14 +183,4 @@ public enum MessageEvent: Sendable, Equatable {
     case message(Message)
     /// Messages that will not come.
     case missed(MessagesMissed)
-}
-
-extension Channel.Start {
-    package var since: Since? {
-        switch self {
-        case .board: .beginning
-        case .now: nil
-        case .position(let position): .position(position)
-        }
-    }
 }

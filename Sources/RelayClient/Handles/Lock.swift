@@ -46,7 +46,7 @@ public struct Lock: Sendable {
     ///
     /// - Throws: what `acquire` and `body` throw; `lockLost` when it was revoked or had expired before the body ended.
     public func with<Result>(
-        wait: Duration? = nil, call: CallOptions = .init(), isolation: isolated (any Actor)? = #isolation,
+        wait: Duration? = nil, call: CallOptions = .init(),
         _ body: (Hold) async throws -> Result
     ) async throws -> Result {
         let (core, id) = (client.core, id)

@@ -70,9 +70,7 @@ public struct Topic: Sendable {
         let (id, channel) = (id, channel)
         let (name, topic) = (id.channel.text, id.topic.text)
         let wanted = users.list.map(Set.init)
-        let reader = Once<ReaderFeed.ID>()
-        let events: Events<PacketEvent> = client.events(channel: name, topic: topic) { client in
-            guard let reader = reader.value else { return }
+        let events: Events<PacketEvent> = client.events(channel: name, topic: topic) { client, reader in
             Topic(channel: channel, id: id).letGo(reader, client)
         } _: { item in
             switch item.content {
@@ -84,7 +82,6 @@ public struct Topic: Sendable {
             default: return nil
             }
         }
-        reader.value = events.reader.id
         let follower = events.reader.id
         client.core.act { readable, _ in readable.follow(id, follower) }
         Task { [client] in

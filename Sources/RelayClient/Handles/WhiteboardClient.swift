@@ -39,7 +39,6 @@ public final class WhiteboardClient: Sendable {
     }
 
     private init(_ invitation: Invitation, _ who: KeptIdentity.Who, _ options: ClientOptions) throws(RelayError) {
-        guard !invitation.addresses.isEmpty else { throw RelayError(.badRequest, "an invitation without an address") }
         try Invitation.check(invitation.addresses)
         core = ClientCore(invitation, who, options)
     }
@@ -50,7 +49,7 @@ public final class WhiteboardClient: Sendable {
     ///
     /// - Throws: what `init` and `body` throw.
     public static func withClient<Result>(
-        _ invitation: Invitation, user: String, options: ClientOptions = .init(), isolation: isolated (any Actor)? = #isolation,
+        _ invitation: Invitation, user: String, options: ClientOptions = .init(),
         _ body: (WhiteboardClient) async throws -> Result
     ) async throws -> Result {
         let client = try WhiteboardClient(invitation, user: user, options: options)
@@ -68,13 +67,12 @@ public final class WhiteboardClient: Sendable {
 
     /// Waits until the client is connected.
     ///
+    /// - Parameter timeout: `nil`: as long as the attempt lasts, which has `ClientOptions.connectTimeout`.
     /// - Throws: `connectFailed`, `timedOut`, `otherRelay` when an attempt fails: the client goes on trying. After a refusal whose `retry`
     ///   is `never`, such as `keyWrong`, it is closed. `secretNotKept`, `cancelled`.
-    public func connect(call: CallOptions = .init()) async throws(RelayError) {
+    public func connect(timeout: Duration? = nil) async throws(RelayError) {
         try core.identify()
-        // It ends with an attempt, which has a time of its own.
-        let call = CallOptions(timeout: call.timeout ?? .unbounded)
-        _ = try await core.call(call, isLocal: true) { (readable, token, now) throws(RelayError) in
+        _ = try await core.call(CallOptions(timeout: timeout ?? .unbounded), isLocal: true) { (readable, token, now) throws(RelayError) in
             readable.machine.connect(token: token, at: now)
         }
         try core.keepIdentity()

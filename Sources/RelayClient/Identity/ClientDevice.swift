@@ -37,11 +37,13 @@ public enum ClientDevice: Sendable, Equatable {
 
     /// Keeps what was drawn.
     ///
+    /// - Parameter replaces: whether in place of what is kept there.
     /// - Throws: `secretNotKept`.
-    func keep(_ digits: String, for user: Name, at address: RelayAddress, relayID: String?, beside secret: ClientSecret) throws(RelayError)
-    {
+    func keep(
+        _ digits: String, for user: Name, at address: RelayAddress, relayID: String?, beside secret: ClientSecret, replaces: Bool
+    ) throws(RelayError) {
         guard case .kept = self, let file = Self.file(of: user, at: address, relayID, beside: secret) else { return }
-        try file.replace(with: digits)
+        try file.keep(digits, replaces: replaces)
     }
 
     /// A name that no user's secret has: `_` stands for itself in none of them.

@@ -38,12 +38,13 @@ public enum ClientSecret: Sendable, Equatable {
         }
     }
 
-    /// Keeps what a relay has told, in place of what may have been there. [AC17]
+    /// Keeps what a relay has told. [AC17]
     ///
+    /// - Parameter replaces: whether in place of what is kept there.
     /// - Throws: `secretNotKept`.
-    func keep(_ digits: String, for user: Name, at address: RelayAddress, relayID: String?) throws(RelayError) {
+    func keep(_ digits: String, for user: Name, at address: RelayAddress, relayID: String?, replaces: Bool) throws(RelayError) {
         guard case .kept(let folder) = self, address.isLasting else { return }
-        try Self.file(of: user, at: address, relayID, in: folder).replace(with: digits)
+        try Self.file(of: user, at: address, relayID, in: folder).keep(digits, replaces: replaces)
     }
 
     private static func file(of user: Name, at address: RelayAddress, _ relayID: String?, in folder: URL?) -> KeptDigits {

@@ -50,8 +50,8 @@ public struct Invitation: Hashable, Sendable {
 
     /// Reads a text.
     ///
-    /// - Throws: `badRequest` if it names no relay that this library can reach, if its pin is none, or if its addresses are protected in
-    ///   different ways. The error says nothing of what stands behind `#`.
+    /// - Throws: `badRequest` for a text without a relay, for a pin that is not 64 hexadecimal digits, and for addresses that are not all
+    ///   protected in the same way. The error says nothing of what stands behind `#`.
     public init(_ text: String) throws(RelayError) {
         let place = String(text.prefix { $0 != "#" })
         let parts = Self.parts(text.dropFirst(place.count + 1))

@@ -20,8 +20,12 @@ struct KeptDigits {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// - Throws: `secretNotKept`, when the file cannot be written.
-    func replace(with digits: String) throws(RelayError) {
+    /// - Throws: `secretNotKept`, when the file cannot be written, or holds something else.
+    func keep(_ digits: String, replaces: Bool) throws(RelayError) {
+        guard replaces else {
+            _ = try readOrDraw { digits }
+            return
+        }
         try inFile { () throws(PrivateFile.Failure) in try PrivateFile.replace(path, content: Array((digits + "\n").utf8)) }
     }
 

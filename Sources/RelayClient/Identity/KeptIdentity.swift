@@ -65,12 +65,13 @@ final class KeptIdentity: Sendable {
     }
 
     private func write(_ user: Name, _ digits: String?, _ deviceDigits: String, _ relayID: String?) throws(RelayError) {
-        if case .code = who {
-            if let digits { try secret.keep(digits, for: user, at: address, relayID: nil) }
-            try device.keep(deviceDigits, for: user, at: address, relayID: nil, beside: secret)
+        func keep(at relayID: String?, replaces: Bool) throws(RelayError) {
+            if let digits { try secret.keep(digits, for: user, at: address, relayID: relayID, replaces: replaces) }
+            try device.keep(deviceDigits, for: user, at: address, relayID: relayID, beside: secret, replaces: replaces)
         }
-        guard let relayID else { return }
-        if let digits { try secret.keep(digits, for: user, at: address, relayID: relayID) }
-        try device.keep(deviceDigits, for: user, at: address, relayID: relayID, beside: secret)
+        let isNew = if case .code = who { true } else { false }
+        if isNew { try keep(at: nil, replaces: true) }
+        // What was kept of the user for this id stays: anybody may claim it.
+        if let relayID { try keep(at: relayID, replaces: isNew) }
     }
 }

@@ -42,7 +42,7 @@ final class Reader: Sendable {
     let client: WhiteboardClient
     let id: ReaderFeed.ID
     private let channel: String?
-    private let ended: @Sendable (WhiteboardClient) -> Void
+    private let ended: @Sendable (WhiteboardClient, ReaderFeed.ID) -> Void
     private let isClosed = Mutex(false)
 
     /// - Parameters:
@@ -50,14 +50,14 @@ final class Reader: Sendable {
     ///   - ended: once nobody reads any more.
     init(
         _ client: WhiteboardClient, channel: String? = nil, topic: String? = nil, view: @escaping ReaderFeed.View,
-        ended: @escaping @Sendable (WhiteboardClient) -> Void = { _ in }
+        ended: @escaping @Sendable (WhiteboardClient, ReaderFeed.ID) -> Void = { _, _ in }
     ) {
         (self.client, self.channel, self.ended) = (client, channel, ended)
         id = client.core.act { readable, now in readable.open(channel: channel, topic: topic, at: now, view: view) }
     }
 
     init(_ client: WhiteboardClient, id: ReaderFeed.ID) {
-        (self.client, self.id, channel, ended) = (client, id, nil, { _ in })
+        (self.client, self.id, channel, ended) = (client, id, nil, { _, _ in })
     }
 
     func close() {
@@ -68,7 +68,7 @@ final class Reader: Sendable {
             })
         else { return }
         client.core.act { readable, _ in readable.close(id, channel: channel) }
-        ended(client)
+        ended(client, id)
     }
 
     deinit { close() }
@@ -85,7 +85,7 @@ final class ReaderEnd: Sendable {
 extension WhiteboardClient {
     /// A reader of what handles show.
     func events<Element: Sendable>(
-        channel: String? = nil, topic: String? = nil, ended: @escaping @Sendable (WhiteboardClient) -> Void = { _ in },
+        channel: String? = nil, topic: String? = nil, ended: @escaping @Sendable (WhiteboardClient, ReaderFeed.ID) -> Void = { _, _ in },
         _ extract: @escaping @Sendable (ReaderItem) -> Element?
     ) -> Events<Element> {
         let extract: @Sendable (ReaderItem) -> Element? = { $0.audience.contains(.handles) ? extract($0) : nil }

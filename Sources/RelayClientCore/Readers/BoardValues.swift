@@ -1,6 +1,24 @@
 import RelayWire
 
-// What readers of a board get.
+// What readers of a board get, and where they begin.
+
+/// Where a channel is opened.
+public enum ChannelStart: Sendable, Equatable {
+    /// With the records and messages that the relay keeps: they come first, without a hole or a duplicate to what is sent then.
+    case board
+    /// With what is sent from now on.
+    case now
+    /// Behind a place in the channel, as an event told it.
+    case position(ChannelPosition)
+
+    package var since: Since? {
+        switch self {
+        case .board: .beginning
+        case .now: nil
+        case .position(let position): .position(position)
+        }
+    }
+}
 
 /// What a board keeps under a key.
 public struct BoardRecord: Equatable, Sendable {

@@ -7,33 +7,40 @@ import RelayWire
 extension ReadableMachine {
     // MARK: - Being in a channel
 
-    /// A call of `open` begins.
+    /// A call of `open` that is under way, and what counted before it.
+    package struct Opening: Sendable {
+        var channel: String
+        var number: UInt64
+        var before: ChannelView.Asked
+    }
+
+    /// A call of `open`: without a start it begins with the board, or goes on where the channel is.
     ///
-    /// - Parameter start: where to begin anew; `nil`: where it is.
-    /// - Returns: what is given to `endOpening`.
-    package mutating func beginOpening(_ channel: String, receives: Bool, isWhole: Bool, begins: Bool, _ token: ClientToken) -> UInt64 {
+    /// - Returns: what `endOpening` takes.
+    package mutating func open(
+        _ name: Name, _ parts: Set<Feature>, from start: ChannelStart?, quiet: Bool, token: ClientToken, at now: Instant
+    ) throws(RelayError) -> Opening {
+        let (channel, receives) = (name.text, parts.contains(.messages))
+        let before = channels[channel]?.asked ?? ChannelView.Asked()
+        let goesOn = before.receives && before.opening == nil
+        let start = receives ? start ?? (goesOn ? nil : .board) : nil
+        try machine.request(.subscribe(name, features: parts, quiet: quiet, since: start?.since), token: token, at: now)
         lastOpening += 1
         channels[channel, default: ChannelView()].asked.message = true
         channels[channel]!.asked.receives = receives
         channels[channel]!.asked.opening = lastOpening
-        if begins { follow(token, .opening(channel: channel, isWhole: isWhole)) }
-        return lastOpening
+        if start != nil || !receives { follow(token, .opening(channel: channel, isWhole: start == .board)) }
+        return Opening(channel: channel, number: lastOpening, before: before)
     }
 
-    /// What a channel that is open goes on receiving without being told where to begin.
-    package func isReceiving(_ channel: String) -> Bool {
-        channels[channel].map { $0.asked.receives && $0.asked.opening == nil } ?? false
-    }
-
-    package func asked(_ channel: String) -> (message: Bool, receives: Bool) {
-        channels[channel].map { ($0.asked.message, $0.asked.receives) } ?? (false, false)
-    }
-
-    /// - Parameter before: of a call that failed: what counts again.
-    package mutating func endOpening(_ channel: String, _ opening: UInt64, failed before: (message: Bool, receives: Bool)?) {
-        guard channels[channel]?.asked.opening == opening else { return }
-        channels[channel]!.asked.opening = nil
-        if let before { (channels[channel]!.asked.message, channels[channel]!.asked.receives) = before }
+    /// - Parameter error: why the channel is not open; where its outcome is unknown it may be.
+    package mutating func endOpening(_ opening: Opening, _ error: RelayError? = nil) {
+        // One that ends while another has begun leaves that one's alone.
+        guard channels[opening.channel]?.asked.opening == opening.number else { return }
+        channels[opening.channel]!.asked.opening = nil
+        guard let error, error.outcome != .unknown else { return }
+        channels[opening.channel]!.asked.message = opening.before.message
+        channels[opening.channel]!.asked.receives = opening.before.receives
     }
 
     /// The client leaves a channel: its readers end.
@@ -185,7 +192,6 @@ extension ReadableMachine {
         channels[channel, default: ChannelView()].board.picture(for: reader)
     }
     package mutating func forgetPictures(_ channel: String, of reader: UInt64) { channels[channel]?.board.forget(reader: reader) }
-    package func recordsCopied(_ channel: String) -> Int { channels[channel]?.board.records.copied ?? 0 }
     package func members(_ channel: String) -> [String: Member] { channels[channel]?.members.value ?? [:] }
     package func contents(_ channel: String) -> MetadataContents { channels[channel]?.contents.value ?? MetadataContents() }
     package func contents(ofUser user: String) -> MetadataContents { users[user]?.value ?? MetadataContents() }
@@ -198,13 +204,19 @@ extension ReadableMachine {
 
     // MARK: - Calls that wait for something here
 
+    /// How the board of a channel is read for `records()`.
+    package enum BoardRead: Sendable {
+        /// The channel is open.
+        case open
+        /// For the client itself: the first such read subscribes the channel.
+        case apart(isFirst: Bool)
+    }
+
     /// A read of the board of a channel begins.
-    ///
-    /// - Returns: whether the channel is to be subscribed for it.
-    package mutating func beginReading(_ channel: String) -> Bool {
-        guard channels[channel]?.asked.message != true else { return false }
+    package mutating func beginReading(_ channel: String) -> BoardRead {
+        guard channels[channel]?.asked.message != true else { return .open }
         channels[channel, default: ChannelView()].privateReads += 1
-        return channels[channel]!.privateReads == 1
+        return .apart(isFirst: channels[channel]!.privateReads == 1)
     }
 
     /// A private read begins from the beginning.
@@ -247,8 +259,8 @@ extension ReadableMachine {
     }
 
     mutating func settleLocalCalls() {
-        for (token, call) in localCalls {
-            guard let result = outcome(of: call) else { continue }
+        for token in localCalls.keys.inOrder() {
+            guard let call = localCalls[token], let result = outcome(of: call) else { continue }
             localCalls[token] = nil
             machine.complete(token, result)
         }

@@ -268,7 +268,7 @@ extension RelayEvent {
 }
 
 extension PacketsLost {
-    /// Without other entries; `nil` if there is none.
+    /// The entries that are meant; `nil` if no entry is.
     package func only(_ isMeant: (Entry) -> Bool) -> PacketsLost? {
         let entries = entries.filter(isMeant)
         return entries.isEmpty ? nil : PacketsLost(reason: reason, entries: entries)

@@ -8,7 +8,7 @@ extension RelayAddress {
     }
 }
 
-/// Why a link that was to be protected by TLS is none, in words for people. What a peer has sent in them is made harmless.
+/// Why no link protected by TLS was made, in words for people. Words of the peer are escaped.
 enum TLSFailure {
     /// Host names that a text has at most.
     private static let namesMax = 4
@@ -30,7 +30,8 @@ enum TLSFailure {
     }
 
     static func notYetValid(_ host: String) -> SocketAddress.Failure {
-        SocketAddress.Failure("the certificate of \(host) is not valid yet, or one that it stands on, or the clock of this machine is wrong")
+        SocketAddress.Failure(
+            "the certificate of \(host) is not valid yet, or one that it stands on, or the clock of this machine is wrong")
     }
 
     static func unknownRoot(_ host: String) -> SocketAddress.Failure {

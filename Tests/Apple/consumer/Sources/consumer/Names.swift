@@ -45,6 +45,8 @@ enum Names {
     typealias Bare_ChannelPattern = ChannelPattern
     typealias RelayClient_ChannelPosition = RelayClient.ChannelPosition
     typealias Bare_ChannelPosition = ChannelPosition
+    typealias RelayClient_ChannelStart = RelayClient.ChannelStart
+    typealias Bare_ChannelStart = ChannelStart
     typealias RelayClient_ClientDevice = RelayClient.ClientDevice
     typealias Bare_ClientDevice = ClientDevice
     typealias RelayClient_ClientOptions = RelayClient.ClientOptions
