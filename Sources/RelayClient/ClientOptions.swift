@@ -35,6 +35,8 @@ public struct ClientOptions: Sendable {
     public var unsentCountMax = 10_000
     /// Bytes of payload that may wait to be sent; one more is `unsentFull`.
     public var unsentBytesMax = 16 * 1024 * 1024
+    /// How long a reader that takes nothing may hold the relay back: tests on busy machines want more.
+    package var readerPatience = Duration.seconds(10)
 
     /// What a call does while there is no link to the relay.
     public enum Offline: Sendable {
@@ -58,6 +60,7 @@ public struct ClientOptions: Sendable {
         settings.description = description
         settings.connectTimeout = connectTimeout
         settings.waitsForConnectivity = waitsForConnectivity
+        settings.readerPatience = readerPatience
         settings.unsentCountMax = unsentCountMax
         settings.unsentBytesMax = unsentBytesMax
         return settings

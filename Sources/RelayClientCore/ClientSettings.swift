@@ -32,6 +32,8 @@ package struct ClientSettings: Sendable {
     package var callTimeout = Duration.seconds(15)
     /// Whether a call waits for a link within that time; else it is `notConnected` at once.
     package var waitsForLink = true
+    /// How long a reader that takes nothing may hold the relay back.
+    package var readerPatience = Duration.seconds(10)
     /// Messages, packets and requests that may wait to be sent …
     package var unsentCountMax = 10_000
     /// … and their payloads, in bytes.
@@ -99,8 +101,6 @@ package enum ClientLimits {
     package static let readerBytesMax = 4 * 1024 * 1024
     /// … and all readers of a client together.
     package static let readersBytesMax = 16 * 1024 * 1024
-    /// How long a reader that takes nothing may hold the relay back.
-    package static let readerPatience = Duration.seconds(10)
     /// Problems that wait for their first reader.
     package static let problemsKept = 100
     /// Without a reader, one is logged in so long.

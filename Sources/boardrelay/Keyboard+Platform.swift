@@ -105,7 +105,7 @@ final class Keyboard: Sendable {
         let count = read(STDIN_FILENO, &bytes, bytes.count)
         for byte in bytes.prefix(max(count, 0)) { pressed(Character(Unicode.Scalar(byte))) }
         guard count <= 0 else { return }
-        // The terminal is gone, or this process stands in its background: nothing more is read until it is back.
-        if Self.isInForeground { sources.withLock { $0.keys?.cancel() } } else { awaitReturn() }
+        // At its end the terminal is gone. Else this process stood in its background, and may have come back since.
+        if count == 0 { sources.withLock { $0.keys?.cancel() } } else { awaitReturn() }
     }
 }

@@ -137,9 +137,9 @@ struct BoardCommandTests {
 
     @Test("Ctrl-C in the middle of an import ends with 130 and tells how much is kept")
     func interrupted() async throws {
-        // 20 change sets of 8 parts each, of which the signal follows the first: the rest of them would take 40 s more at this rate.
+        // 20 change sets of 8 parts each, of which the signal follows the first: the rest of them would take 160 s more at this rate.
         var options = WhiteboardRelay.Options(port: 0)
-        options.hub.limits.messagesPerSecond = 4
+        options.hub.limits.messagesPerSecond = 1
         let relay = try await WhiteboardRelay.start(options)
         let url = "\(relay.address)"
         var writer = BoardExportWriter()

@@ -69,23 +69,23 @@ def dialogs(stage):
 
     def see(name, selector):
         nonlocal seen, labels
-        until(lambda: page.ask("return document.querySelector(arguments[0])?.open === true", selector), f"{name}: {selector} is open", 5)
+        until(lambda: page.ask("return document.querySelector(arguments[0])?.open === true", selector), f"{name}: {selector} is open")
         if selector == "#invite-dialog":
-            until(lambda: page.is_shown("#join-code output"), "the code is shown", 5)
+            until(lambda: page.is_shown("#join-code output"), "the code is shown")
         count, faults = page.ask(LOOK)
         seen, labels = seen + (count > 0), labels + count
         wrong.extend(f"{name}, {selector}: {fault}" for fault in faults)
         stage.picture(page, f"small-{name}-{selector[1:]}")
         page.ask(CLOSE)
-        until(lambda: page.ask("return document.querySelector('dialog[open]') === null"), f"{selector} closes", 5)
+        until(lambda: page.ask("return document.querySelector('dialog[open]') === null"), f"{selector} closes")
     names = [name for name, *_ in page.driver.execute_async_script(WORDS)]
     for name in names:
         choose(page, name)
-        until(lambda: page.ask(f"return {DECIDE} !== null"), "Ben can be decided about", 5)
+        until(lambda: page.ask(f"return {DECIDE} !== null"), "Ben can be decided about")
         page.ask(f"{DECIDE}.classList.add('decide')")
         for presses, selector in PRESSED:
             for pressed in presses:
-                until(lambda: page.ask("return document.querySelector(arguments[0]) !== null", pressed), f"{name}: {pressed} is there", 5)
+                until(lambda: page.ask("return document.querySelector(arguments[0]) !== null", pressed), f"{name}: {pressed} is there")
                 page.ask("document.querySelector(arguments[0]).click()", pressed)
             see(name, selector)
         for dialog, words in OTHERS.items():
@@ -135,8 +135,8 @@ def still(stage):
     assert page.ask("return window.whiteboard.view.scale") != before, "zoom is there at once"
     see("zoom")
     together.press_beside(page, "Ben", ".follow")
-    until(lambda: "Ada follows you" in together.notices(ben), "Ben is told", 10)
-    until(lambda: abs(together.view(page)["x"] - together.view(ben)["x"]) < 2, "Ada sees what Ben sees", 10)
+    until(lambda: "Ada follows you" in together.notices(ben), "Ben is told")
+    until(lambda: abs(together.view(page)["x"] - together.view(ben)["x"]) < 2, "Ada sees what Ben sees")
     # The view of each moment at which it is drawn: where it was, where it goes, and nothing between.
     page.ask("""window.places = [window.whiteboard.view.x]
         const look = () => {
@@ -146,15 +146,15 @@ def still(stage):
         }
         look()""")
     ben.show(-4_000, -3_000)
-    until(lambda: abs(together.view(page)["x"] + 4_000) < 2, "Ada sees what Ben sees", 10)
+    until(lambda: abs(together.view(page)["x"] + 4_000) < 2, "Ada sees what Ben sees")
     places = page.ask("return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(window.places))))")
     assert len(places) == 2, f"the view glides: {places}"
     see("following")
     for opener in "#invite", "#clear":
         page.ask("document.querySelector(arguments[0]).click()", opener)
-        until(lambda: page.is_shown("dialog"), f"{opener} opens a dialog", 5)
+        until(lambda: page.is_shown("dialog"), f"{opener} opens a dialog")
         see(opener)
         page.press(Keys.ESCAPE)
-        until(lambda: not page.is_shown("dialog"), "Escape closes it", 5)
+        until(lambda: not page.is_shown("dialog"), "Escape closes it")
     assert looked == 6
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

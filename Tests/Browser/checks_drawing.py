@@ -120,7 +120,7 @@ def tools(stage):
     ben.must_have(1)
     ada.click("#tool-text")
     ada.draw((420, 420), kind="mouse")
-    until(lambda: ada.is_shown("#words"), "the text tool asks for words", 5)
+    until(lambda: ada.is_shown("#words"), "the text tool asks for words")
     ada.find("#words").send_keys("Ink & <paper>", Keys.ESCAPE)
     ben.must_have(2)
     stage.settle(ada, ben)
@@ -134,7 +134,7 @@ def tools(stage):
     ada.click("#title")
     ada.press("a", control=True)
     ada.press("The value of ink", Keys.ENTER)
-    until(lambda: ben.find("#title").get_property("value") == "The value of ink", "the title is seen by others", 10)
+    until(lambda: ben.find("#title").get_property("value") == "The value of ink", "the title is seen by others")
 
 
 @check("[BL11] a thousand strokes that are moved, removed and brought back come to others all at once")

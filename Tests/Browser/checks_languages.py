@@ -27,7 +27,7 @@ def choose(page, name):
     page.ask("""const select = document.querySelector('#language')
         select.value = arguments[0]
         select.dispatchEvent(new Event('change'))""", name)
-    until(lambda: page.ask("return document.documentElement.lang") == name, f"the page is in {name}", 5)
+    until(lambda: page.ask("return document.documentElement.lang") == name, f"the page is in {name}")
 
 
 @check("the page is in every language, remembers which, and cuts no label in a small window")
@@ -44,28 +44,28 @@ def languages(stage):
     assert len(names) >= 10, names
     for name, title, _ in names:
         page.click("#more")
-        until(lambda: page.is_shown("#language"), "the menu is shown", 5)
+        until(lambda: page.is_shown("#language"), "the menu is shown")
         choose(page, name)
-        until(lambda: page.ask("return document.title").endswith(title), f"{name}: the title ends with{title}", 5)
-        until(lambda: not page.is_shown("#menu"), "the menu closes", 5)
+        until(lambda: page.ask("return document.title").endswith(title), f"{name}: the title ends with{title}")
+        until(lambda: not page.is_shown("#menu"), "the menu closes")
         see(name, "page")
         for button, panel in (("#more", "#menu"), ("#people", "#people-panel"), ("#style", "#style-panel")):
             page.click(button)
-            until(lambda: page.is_shown(panel), f"{panel} is shown", 5)
+            until(lambda: page.is_shown(panel), f"{panel} is shown")
             see(name, panel[1:])
             page.press(Keys.ESCAPE)
         for opener, dialog in (("#clear", "#clear-dialog"), ("#end-board", "#end-board-dialog"), ("#leave", "#leave-dialog")):
             page.click("#more")
             page.click(opener)
-            until(lambda: page.is_shown("dialog"), f"{dialog} is shown", 5)
+            until(lambda: page.is_shown("dialog"), f"{dialog} is shown")
             see(name, dialog[1:])
             page.press(Keys.ESCAPE)
-            until(lambda: not page.is_shown("dialog"), f"Escape closes {dialog}", 5)
+            until(lambda: not page.is_shown("dialog"), f"Escape closes {dialog}")
         page.click("#invite")
-        until(lambda: page.is_shown("#join-code output"), "the invitation is shown", 5)
+        until(lambda: page.is_shown("#join-code output"), "the invitation is shown")
         see(name, "invite")
         page.press(Keys.ESCAPE)
-        until(lambda: not page.is_shown("dialog"), "Escape closes the invitation", 5)
+        until(lambda: not page.is_shown("dialog"), "Escape closes the invitation")
     page.reload()
     until(lambda: page.ask("return document.documentElement.lang") == names[-1][0], "the language is remembered")
     assert not wrong, f"{len(wrong)} faults: " + "; ".join(wrong[:12])
@@ -80,10 +80,10 @@ def status(stage):
     until(lambda: page.ask("return document.documentElement.dataset.link") == "connected", "the status page is connected")
     wrong = []
     for name, _, title in names:
-        until(lambda: page.is_shown("#language"), "a language can be chosen", 5)
+        until(lambda: page.is_shown("#language"), "a language can be chosen")
         choose(page, name)
-        until(lambda: page.ask("return document.title") == title, f"{name}: the title is {title}", 5)
-        until(lambda: page.ask("return document.querySelector('#uptime').textContent") != "–", "the relay has told its state", 5)
+        until(lambda: page.ask("return document.title") == title, f"{name}: the title is {title}")
+        until(lambda: page.ask("return document.querySelector('#uptime').textContent") != "–", "the relay has told its state")
         wrong.extend(f"{name}: {fault}" for fault in page.ask(CUT))
         over = page.ask("const {scrollWidth, clientWidth} = document.documentElement; return scrollWidth - clientWidth")
         if over > 0:
@@ -100,20 +100,20 @@ def proposed(stage):
     for name, letters in (("en", "[A-Za-z]+"), ("pl", "[A-Za-zżźćńółęąśŻŹĆŁŚ]+"), ("uk", "[А-яІіЇїЄє]+"), ("ar", "[\u0620-\u064a]+")):
         before = ada.ask("return window.whiteboard.board")
         ada.click("#more")
-        until(lambda: ada.is_shown("#language"), "the menu is shown", 5)
+        until(lambda: ada.is_shown("#language"), "the menu is shown")
         choose(ada, name)
         ada.click("#more")
         ada.click("#new-board")
-        until(lambda: ada.ask("return window.whiteboard.board") != before, f"{name}: another board", 5)
+        until(lambda: ada.ask("return window.whiteboard.board") != before, f"{name}: another board")
         ada.board = ada.ask("return window.whiteboard.board")
         assert re.fullmatch(r"[a-z]+-[a-z]+-\d{3}", ada.board) and ada.ask("return location.hash") == f"#/b/{ada.board}", ada.board
         wanted = re.compile(f"{letters} {letters} {ada.board[-3:]}")
-        until(lambda: wanted.fullmatch(ada.ask(title)), lambda: f"{name}: a title, and not {ada.ask(title)}", 5)
+        until(lambda: wanted.fullmatch(ada.ask(title)), lambda: f"{name}: a title, and not {ada.ask(title)}")
         ben = stage.page(relay, f"Ben {name}", board=ada.board)
-        until(lambda: ben.ask(title) == ada.ask(title), lambda: f"{name}: Ben sees {ben.ask(title)}", 5)
+        until(lambda: ben.ask(title) == ada.ask(title), lambda: f"{name}: Ben sees {ben.ask(title)}")
         stage.picture(ada, f"{name}-new-board")
         ada.click("#invite")
-        until(lambda: ada.is_shown("#qr img"), "the invitation has a code", 5)
+        until(lambda: ada.is_shown("#qr img"), "the invitation has a code")
         link = ada.ask("return document.getElementById('address').value")
         assert f"/#/b/{ada.board}?k=" in link, link
         ada.click("#invite-close")

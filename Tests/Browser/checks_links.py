@@ -159,7 +159,7 @@ def leaves(stage):
     user = ada.ask("return window.whiteboard.user")
     ada.draw(*line(150, 150))
     stage.settle(ada)
-    until(lambda: other.is_shown(".toast button"), "it asks whether one is somebody else", 5)
+    until(lambda: other.is_shown(".toast button"), "it asks whether one is somebody else")
     other.click(".toast button")
     stage.picture(other, "leave")
     other.browser.mark(other.driver)
@@ -168,13 +168,13 @@ def leaves(stage):
     other.click("#leave")
     other.leave_by("#leave-yes")
     for page in (ada, other):
-        until(lambda page=page: page.is_shown("#welcome"), f"{page.who} is asked for a name", 10)
+        until(lambda page=page: page.is_shown("#welcome"), f"{page.who} is asked for a name")
     kept = ada.ask("return JSON.stringify([{...localStorage}, {...sessionStorage}])")
     for secret in (relay.keys["join"], user, "Ada"):
         assert secret not in kept, f"{secret} is still kept: {kept}"
     other.who = "Eve"
     other.introduce()
-    until(lambda: other.is_shown("#key-dialog"), "it asks for the key", 10)
+    until(lambda: other.is_shown("#key-dialog"), "it asks for the key")
     other.find("#key").send_keys(relay.keys["join"])
     other.click("#key-enter")
     other.wait("connected")
@@ -265,7 +265,7 @@ def another_device(stage):
     relay, ada, ben = two_with_a_line(stage)
     ada.click("#people")
     ada.click("#another-device")
-    until(lambda: ada.is_shown("#device-dialog #qr img"), "a QR code is shown", 5)
+    until(lambda: ada.is_shown("#device-dialog #qr img"), "a QR code is shown")
     address = ada.ask("return document.querySelector('#address').value")
     assert ada.words("#device-code") in address, address
     stage.picture(ada, "another-device")
@@ -288,7 +288,7 @@ def another_device(stage):
     phone.wait("connected")
     assert phone.ask("return window.whiteboard.user") == users[0], "after a reload it is somebody else"
     late.load()
-    until(lambda: late.is_shown("#code-dialog"), "it is told that the code was used", 10)
+    until(lambda: late.is_shown("#code-dialog"), "it is told that the code was used")
     late.click("#code-close")
     late.introduce()
     late.wait("connected")

@@ -56,7 +56,7 @@ def ten(stage):
         for number, drawer in enumerate(drawers):
             drawer.begin(70 + number % 4 * 75, 210 + number // 4 * 130)
         page.wait(live=lambda live: live >= len(NAMES))
-        until(lambda: len(page.ask("return [...document.querySelectorAll('#cursors .cursor')]")) == len(NAMES), "all cursors are shown", 10)
+        until(lambda: len(page.ask("return [...document.querySelectorAll('#cursors .cursor')]")) == len(NAMES), "all cursors are shown")
     looks(stage, relay, "ten", ready)
 
 
@@ -73,7 +73,7 @@ OVERLAPS = """const bars = [...document.querySelectorAll('.bar')].filter(bar => 
 def bars(stage):
     page = stage.page(stage.relay(), "Ada", key="host")
     wrong = []
-    until(lambda: page.is_shown("#pause"), "the host's bar is there", 5)
+    until(lambda: page.is_shown("#pause"), "the host's bar is there")
     for width in (360, 720, 721, 768, 820, 834, 1101):
         page.resize(width, 900)
         count, found = page.ask(OVERLAPS)
@@ -101,17 +101,17 @@ def panels(stage):
         page.resize(width, height)
         for button, panel in (("#style", "#style-panel"), ("#people", "#people-panel"), ("#more", "#menu")):
             page.click(button)
-            until(lambda: page.is_shown(panel), f"{panel} is shown", 5)
+            until(lambda: page.is_shown(panel), f"{panel} is shown")
             see(f"{panel[1:]}-{width}")
             page.press(Keys.ESCAPE)
-            until(lambda: not page.is_shown(panel), f"Escape closes {panel}", 5)
+            until(lambda: not page.is_shown(panel), f"Escape closes {panel}")
         for opener, dialog in ((["#invite"], "#invite-dialog"), (["#more", "#clear"], "#clear-dialog")):
             for button in opener:
                 page.click(button)
-            until(lambda: page.is_shown(dialog), f"{dialog} is shown", 5)
+            until(lambda: page.is_shown(dialog), f"{dialog} is shown")
             see(f"{dialog[1:]}-{width}")
             page.press(Keys.ESCAPE)
-            until(lambda: not page.is_shown(dialog), f"Escape closes {dialog}", 5)
+            until(lambda: not page.is_shown(dialog), f"Escape closes {dialog}")
     assert not wrong, f"{len(wrong)} faults: " + "; ".join(wrong[:12])
 
 
@@ -121,17 +121,17 @@ def invitation(stage):
     for width, height in ((1280, 657), (360, 640), (320, 568)):
         page.resize(width, height)
         page.click("#invite")
-        until(lambda: page.is_shown("#join-code output") and page.is_shown("#invite-close"), "the invitation is shown", 5)
+        until(lambda: page.is_shown("#join-code output") and page.is_shown("#invite-close"), "the invitation is shown")
         over = page.ask("const {scrollHeight, clientHeight} = document.querySelector('#invite-dialog'); return scrollHeight - clientHeight")
         assert over <= 0, f"{over} px are below the end of {width}x{height}"
         stage.picture(page, f"invitation-{width}")
         page.press(Keys.ESCAPE)
-        until(lambda: not page.is_shown("#invite-dialog"), "Escape closes it", 5)
+        until(lambda: not page.is_shown("#invite-dialog"), "Escape closes it")
         page.click("#invite")
-        until(lambda: page.is_shown("#invite-close"), "it is shown again", 5)
+        until(lambda: page.is_shown("#invite-close"), "it is shown again")
         page.ask("document.querySelector('#invite-dialog').close(); document.querySelector('#invite').click()")
         # The old one goes a moment after it has closed.
         until(lambda: page.is_shown("#invite-close") and page.ask("return document.querySelectorAll('#invite-dialog').length") == 1,
               "it is shown to who asks in the moment in which it closes", 5)
         page.click("#invite-close")
-        until(lambda: not page.is_shown("#invite-dialog"), "its button closes it", 5)
+        until(lambda: not page.is_shown("#invite-dialog"), "its button closes it")

@@ -62,7 +62,7 @@ LOADED = """
 @check("all that a page loads is small, and from here")
 def weight(stage):
     page = stage.page(stage.relay(), "Ada")
-    until(lambda: "/page/svg-document.js" in page.ask(LOADED, True), "what can be wanted without a relay comes by itself", 10)
+    until(lambda: "/page/svg-document.js" in page.ask(LOADED, True), "what can be wanted without a relay comes by itself")
     paths = sorted({"/", *page.ask(LOADED, False)} - {"/ws"})
     assert len(paths) > 3, f"only {paths}"
     late = {f"/page/{name}.js" for name in (
@@ -198,7 +198,7 @@ def exports(stage):
     def exported(button):
         page.click("#more")
         page.click(button)
-        until(lambda: page.ask("return window.taken.length"), f"{button} hands over a file", 10)
+        until(lambda: page.ask("return window.taken.length"), f"{button} hands over a file")
         name, url = page.driver.execute_async_script(READ_DOWNLOAD)
         return name, base64.b64decode(url.split(",", 1)[1])
     name, svg = exported("#export-svg")

@@ -32,7 +32,7 @@ LINES = """const [url, done] = arguments
 
 def choose(page, name):
     page.click("#more")
-    until(lambda: page.is_shown("#paper"), "the paper is in the menu", 5)
+    until(lambda: page.is_shown("#paper"), "the paper is in the menu")
     page.ask("""const select = document.getElementById('paper')
         select.value = arguments[0]
         select.dispatchEvent(new Event('change'))""", name)
@@ -44,7 +44,7 @@ def paper(stage):
     relay = stage.relay()
     ada, ben = stage.page(relay, "Ada", size=(1280, 800)), stage.page(relay, "Ben")
     until(lambda: ada.ask("return document.getElementById('paper') !== null"), "what comes late has come")
-    until(lambda: "radial" in ben.ask(LOOK), "dotted at first", 5)
+    until(lambda: "radial" in ben.ask(LOOK), "dotted at first")
     looks = {"dotted": ben.ask(LOOK)}
     for name in PAPERS[1:]:
         choose(ada, name)
@@ -58,7 +58,7 @@ def paper(stage):
         assert page.ask("return document.getElementById('paper').value") == "dotted"
     relay.freeze("lesson")
     ada.wait(link="connected")
-    until(lambda: ada.ask("return document.getElementById('paper').parentElement.hidden"), "who only watches has no choice", 10)
+    until(lambda: ada.ask("return document.getElementById('paper').parentElement.hidden"), "who only watches has no choice")
 
 
 @check("squares lie under the drawing at every zoom, in both themes; a picture that is saved has them")
@@ -69,7 +69,7 @@ def squares(stage):
         page = stage.page(relay, "Night" if dark else "Day", size=(1280, 800), dark=dark)
         page.browser.enter(page.window)
         page.browser.set_dark(dark)
-        until(lambda: "repeating" in page.ask(LOOK), "it is squared", 10)
+        until(lambda: "repeating" in page.ask(LOOK), "it is squared")
         page.draw(*line(150, 150))
         for scale in (1, 0.87, 3.3, 0.31):
             page.show(3_000 * (scale != 1), 2_500 * (scale != 1), scale)
@@ -81,7 +81,7 @@ def squares(stage):
         page.click("#more")
         stage.picture(page, f"paper-menu-{'dark' if dark else 'light'}-320")
     relay.set_item("lesson", "paper", "ruled")
-    until(lambda: page.ask("return document.getElementById('stage').dataset.paper") == "ruled", "it is ruled", 10)
+    until(lambda: page.ask("return document.getElementById('stage').dataset.paper") == "ruled", "it is ruled")
     page.click("#more")
     page.resize(1280, 800)
     page.show(0, 0)
@@ -89,13 +89,13 @@ def squares(stage):
     page.ask(TAKE_DOWNLOADS)
     page.click("#more")
     page.click("#export-png")
-    until(lambda: page.ask("return window.taken.length"), "a picture is handed over", 10)
+    until(lambda: page.ask("return window.taken.length"), "a picture is handed over")
     _, url = page.driver.execute_async_script(READ_DOWNLOAD)
     if stage.pictures:
         (stage.pictures / f"{page.browser.name}-ruled-export.png").write_bytes(base64.b64decode(url.split(",", 1)[1]))
     page.click("#more")
     page.click("#export-svg")
-    until(lambda: page.ask("return window.taken.length"), "a drawing is handed over", 10)
+    until(lambda: page.ask("return window.taken.length"), "a drawing is handed over")
     _, url = page.driver.execute_async_script(READ_DOWNLOAD)
     assert base64.b64decode(url.split(",", 1)[1]).decode() == relay.export("lesson"), "SVG is as the relay exports it"
 
@@ -118,7 +118,7 @@ def comes_later(stage):
     ada.must_have(1)
     ada.press("a", control=True)
     ada.click("#edit-who")
-    until(lambda: "By you" in ada.words("#toasts"), "it is told who drew it", 10)
+    until(lambda: "By you" in ada.words("#toasts"), "it is told who drew it")
     left, right, width = ada.ask("""const {left, right} = document.getElementById('edit-bar').getBoundingClientRect()
         return [left, right, innerWidth]""")
     assert left >= 0 and right <= width, (left, right, width)

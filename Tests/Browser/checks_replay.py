@@ -45,7 +45,7 @@ def lesson(is_whole=True):
 
 
 def drop(page, text, name="lesson.ndjson"):
-    until(lambda: page.ask("return document.getElementById('recording') !== null"), "what comes late has come", 10)
+    until(lambda: page.ask("return document.getElementById('recording') !== null"), "what comes late has come")
     page.ask("""const files = new DataTransfer()
         files.items.add(new File([arguments[0]], arguments[1]))
         document.getElementById('stage').dispatchEvent(
@@ -83,7 +83,7 @@ def ink(page, number=0):
 
 def open_dropped(page, text):
     drop(page, text)
-    until(lambda: page.is_shown("#replay .controls"), "the replay is shown", 10)
+    until(lambda: page.is_shown("#replay .controls"), "the replay is shown")
     stop(page)
 
 
@@ -109,30 +109,30 @@ def recording(stage):
     assert page.words("#replay .notice") == "3 changes were not recorded here.", page.words("#replay .notice")
     # By keys, as time.
     page.find("#replay input[type=range]").send_keys(Keys.HOME)
-    until(lambda: slider(page)[0] == 0, "Home is the beginning", 5)
+    until(lambda: slider(page)[0] == 0, "Home is the beginning")
     page.press(Keys.ARROW_RIGHT)
-    until(lambda: slider(page)[1] == "0:05 of 0:14", lambda: f"an arrow goes five seconds on: {slider(page)}", 5)
+    until(lambda: slider(page)[1] == "0:05 of 0:14", lambda: f"an arrow goes five seconds on: {slider(page)}")
     page.click("#replay .pauses")
-    until(lambda: slider(page)[1:] == ["0:05 of 1:00:11", 3611], lambda: f"pauses are kept: {slider(page)}", 5)
+    until(lambda: slider(page)[1:] == ["0:05 of 1:00:11", 3611], lambda: f"pauses are kept: {slider(page)}")
     page.press(Keys.ESCAPE)
-    until(lambda: not page.is_shown("#replay"), "Escape goes back to the board", 5)
+    until(lambda: not page.is_shown("#replay"), "Escape goes back to the board")
 
 
 @check("a replay runs by itself, faster if somebody wants, up to its end")
 def speed(stage):
     page = stage.page(stage.relay(), "Ada")
     drop(page, lesson(is_whole=False))
-    until(lambda: page.is_shown("#replay .controls"), "the replay is shown", 10)
+    until(lambda: page.is_shown("#replay .controls"), "the replay is shown")
     page.ask("""const select = document.querySelector('#replay select')
         select.value = '20'
         select.dispatchEvent(new Event('change'))""")
     until(lambda: slider(page)[1] == "0:13 of 0:13", lambda: f"it comes to its end: {slider(page)}", 20)
-    until(lambda: page.words("#replay .notice") == "The recording was cut off here.", "that it was cut off is told", 5)
+    until(lambda: page.words("#replay .notice") == "The recording was cut off here.", "that it was cut off is told")
     assert page.ask("return document.querySelector('#replay .play').ariaLabel") == "Play"
     page.click("#replay .play")
-    until(lambda: slider(page)[0] < 13, "it begins anew", 5)
+    until(lambda: slider(page)[0] < 13, "it begins anew")
     page.click("#replay .close")
-    until(lambda: not page.is_shown("#replay"), "its button closes it", 5)
+    until(lambda: not page.is_shown("#replay"), "its button closes it")
 
 
 @check("while a replay is shown the board goes on receiving, and nothing is drawn into it")
@@ -143,15 +143,15 @@ def below(stage):
     other.must_have(1)
     page.click("#more")
     page.click("#replay-board")
-    until(lambda: page.is_shown("#replay .controls"), "the board is played again", 10)
-    until(lambda: ink(page) > 0, "with what stands on it", 5)
+    until(lambda: page.is_shown("#replay .controls"), "the board is played again")
+    until(lambda: ink(page) > 0, "with what stands on it")
     page.draw((200, 300), (400, 360), (420, 380))
     page.press(Keys.DELETE, "e", "t")
     other.draw((200, 400), (300, 440), (380, 420))
     page.must_have(2)
     assert page.ask("return document.documentElement.dataset.tool") == "pen"
     page.press(Keys.ESCAPE)
-    until(lambda: not page.is_shown("#replay"), "it is closed", 5)
+    until(lambda: not page.is_shown("#replay"), "it is closed")
     page.draw((200, 500), (300, 540), (380, 520))
     other.must_have(3)
     stage.settle(page, other)
@@ -165,16 +165,16 @@ def refused(stage):
                         ("".join([lines[0], lines[2].replace('"by"', '"bye"')]), "Line 2: The field “by” is missing."),
                         ('{"board":"b","points":[[1,2.5]]}\n', "Line 1: This file has strokes alone.")):
         drop(page, text)
-        until(lambda: page.is_shown("#replay-fault"), "the fault is told", 5)
+        until(lambda: page.is_shown("#replay-fault"), "the fault is told")
         told = page.words("#replay-fault p")
         assert told.startswith(words), told
         assert not page.is_shown("#replay")
         page.click("#replay-done")
-        until(lambda: not page.is_shown("#replay-fault"), "it is read", 5)
+        until(lambda: not page.is_shown("#replay-fault"), "it is read")
     path = stage.folder / "lesson.ndjson"
     path.write_text(lesson())
     page.find("#recording").send_keys(str(path))
-    until(lambda: page.is_shown("#replay .controls"), "the chosen file is played", 10)
+    until(lambda: page.is_shown("#replay .controls"), "the chosen file is played")
 
 
 @check("a replay is well to see and to use")

@@ -59,7 +59,7 @@ def decide(host, name, choice):
 
 
 def role(page, wanted):
-    until(lambda: page.ask("return document.documentElement.dataset.role") == wanted, f"{page.who} is a {wanted}", 10)
+    until(lambda: page.ask("return document.documentElement.dataset.role") == wanted, f"{page.who} is a {wanted}")
 
 
 @check("[AC11] a host pauses drawing, and lets everybody change everything, from a bar that guests do not have; all see it")
@@ -71,8 +71,8 @@ def host_bar(stage):
     stage.settle(host, ada, ben)
     host.click("#pause")
     role(ada, "reader")
-    until(lambda: "paused" in ada.words("#reading") and "paused" in host.words("#reading"), "both are told", 10)
-    until(lambda: host.ask("return document.querySelector('#pause').ariaPressed") == "true", "the button is down", 5)
+    until(lambda: "paused" in ada.words("#reading") and "paused" in host.words("#reading"), "both are told")
+    until(lambda: host.ask("return document.querySelector('#pause').ariaPressed") == "true", "the button is down")
     stage.picture(host, "paused-host")
     stage.picture(ada, "paused-guest")
     ada.draw(*line(300, 300))
@@ -80,18 +80,18 @@ def host_bar(stage):
     ada.must_have(2)
     host.click("#pause")
     role(ada, "editor")
-    until(lambda: not host.is_shown("#reading"), "it is over", 5)
+    until(lambda: not host.is_shown("#reading"), "it is over")
     ben.press("e")
     ben.draw(*line(160, 130, 8, 0, 8))
     assert "Only the host" in ben.words("#toasts"), "Ben has erased what Ada drew"
     host.click("#free")
-    until(lambda: "Free-for-all" in ben.words("#toasts"), "Ben is told", 10)
+    until(lambda: "Free-for-all" in ben.words("#toasts"), "Ben is told")
     stage.picture(host, "free-for-all-host")
     stage.picture(ben, "free-for-all-guest")
     ben.draw(*line(160, 130, 8, 0, 8))
     ada.must_have(1)
     host.click("#free")
-    until(lambda: "is over" in ben.words("#toasts"), "Ben is told that it is over", 10)
+    until(lambda: "is over" in ben.words("#toasts"), "Ben is told that it is over")
     stage.settle(host, ada, ben)
 
 
@@ -113,18 +113,18 @@ def host_person(stage):
     role(ada, "editor")
     decide(host, "Ada", "#person-edit")
     ada.press("e")
-    until(lambda: (ada.draw(*line(160, 130, 8, 0, 8)), host.elements() == 0)[1], "Ada erases what the host drew", 10)
+    until(lambda: (ada.draw(*line(160, 130, 8, 0, 8)), host.elements() == 0)[1], "Ada erases what the host drew")
     decide(host, "Ada", "#person-ban")
     stage.picture(host, "ban")
     host.click("#ban-yes")
-    until(lambda: "closed this board to you" in ada.words("#ended-dialog"), "Ada is told", 10)
+    until(lambda: "closed this board to you" in ada.words("#ended-dialog"), "Ada is told")
     stage.picture(ada, "banned")
     host.click(".toast button")
-    until(lambda: "can come back" in host.words("#toasts"), "the ban is taken back", 10)
+    until(lambda: "can come back" in host.words("#toasts"), "the ban is taken back")
     ada.click("#ended-again")
     ada.wait("connected")
     decide(host, "Ada", "#person-remove")
-    until(lambda: "has ended your visit" in ada.words("#ended-dialog"), "Ada is told that she was disconnected", 10)
+    until(lambda: "has ended your visit" in ada.words("#ended-dialog"), "Ada is told that she was disconnected")
     ada.click("#ended-again")
     ada.wait("connected")
     stage.settle(host, ada)
@@ -176,13 +176,13 @@ def people(stage):
     relay = stage.relay()
     ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
     ada.click("#people")
-    until(lambda: "Ben" in ada.words("#people-panel"), "Ben is shown to Ada", 10)
+    until(lambda: "Ben" in ada.words("#people-panel"), "Ben is shown to Ada")
     assert len(ada.ask("return [...document.querySelectorAll('#people-panel li[data-user]')]")) == 2
     user = ben.ask("return window.whiteboard.user")
     pen = ben.pen()
     pen.down(400, 400)
     pen.move((420, 420))
-    until(lambda: ada.is_shown(f"#cursors .cursor[data-user='{user}']"), "Ben's cursor is shown to Ada", 10)
+    until(lambda: ada.is_shown(f"#cursors .cursor[data-user='{user}']"), "Ben's cursor is shown to Ada")
     assert "Ben" in ada.words(f"#cursors .cursor[data-user='{user}']"), "the cursor has no name"
     pen.up()
     ada.wait(unsent=0, live=0)
@@ -209,7 +209,7 @@ def wrong_key(stage):
 
 def shown_code(host, before=""):
     """The letters under Invite, once they are others than before."""
-    until(lambda: host.words("#join-code output") not in ("", before), lambda: f"letters: {host.words('#invite-dialog')!r}", 5)
+    until(lambda: host.words("#join-code output") not in ("", before), lambda: f"letters: {host.words('#invite-dialog')!r}")
     return host.words("#join-code output")
 
 
@@ -254,7 +254,7 @@ def join_code(stage):
     assert code.replace(" ", "") not in ben.ask("return JSON.stringify([{...localStorage}, {...sessionStorage}])"), "the letters are kept"
     # Another key, as somebody draws it who has lost one.
     relay.rotate("join")
-    until(lambda: "the relay has a new key" in ada.words("#join-code"), lambda: f"told: {ada.words('#join-code')!r}", 5)
+    until(lambda: "the relay has a new key" in ada.words("#join-code"), lambda: f"told: {ada.words('#join-code')!r}")
     stage.picture(ada, "code-ended")
     cy = stage.visitor(relay, "Cy", board=None, key=None)
     cy.load()
@@ -304,7 +304,7 @@ def freeze_in_peace(stage):
     pen.down(150, 300)
     pen.move(*line(160, 305, 4))
     relay.freeze("lesson")
-    until(lambda: ada.is_shown("#reading"), "the page says that drawing has paused", 10)
+    until(lambda: ada.is_shown("#reading"), "the page says that drawing has paused")
     pen.move(*line(240, 330, 4))
     told = ada.words("#toasts")
     assert told in ("", before), f"it was told: {told!r}"

@@ -20,7 +20,7 @@ def choose(page, tool, shown):
         return
     if not page.is_shown(".flyout"):
         page.click(f"#tool-{shown}")
-    until(lambda: page.is_shown(".flyout"), "the group's tools are shown", 5)
+    until(lambda: page.is_shown(".flyout"), "the group's tools are shown")
     page.click(f".flyout [data-tool={tool}]")
 
 
@@ -61,7 +61,7 @@ def flyout(stage):
             page.resize(width, height)
             page.press("r")
             page.click("#tool-rectangle")
-            until(lambda: page.is_shown(".flyout"), "all shapes are shown", 5)
+            until(lambda: page.is_shown(".flyout"), "all shapes are shown")
             left, right = page.ask("const {left, right} = document.querySelector('.flyout').getBoundingClientRect(); return [left, right]")
             assert left >= 0 and right <= page.ask("return innerWidth"), f"the shapes lie from {left} to {right} of {width}"
             place = f"shapes-{'dark' if dark else 'light'}-{width}"
@@ -117,12 +117,12 @@ def laser(stage):
     hand = ada.pen("mouse")
     hand.down(200, 200)
     hand.move(*((200 + n * 10, 200 + (n % 8) * 10) for n in range(1, 30)))
-    until(lambda: ben.ask(MOVING) > 100, "Ben sees the laser", 5)
+    until(lambda: ben.ask(MOVING) > 100, "Ben sees the laser")
     stage.picture(ben, "laser")
     assert ben.words("#cursors").strip() == "Ada", f"whose laser it is, is told as {ben.words('#cursors')!r}"
     hand.up()
     for page in ada, ben:
-        until(lambda: page.ask(MOVING) == 0, f"{page.who} sees the laser no more", 5)
+        until(lambda: page.ask(MOVING) == 0, f"{page.who} sees the laser no more")
     assert ada.elements() == ben.elements() == 0, "a laser has left something"
     assert not ada.is_usable("#undo"), "a laser can be undone"
 
@@ -154,7 +154,7 @@ def colors(stage):
         for width, height in ((320, 640), (1280, 720)):
             page.resize(width, height)
             page.click("#style")
-            until(lambda: page.is_shown("#own-color"), "the colours are shown", 5)
+            until(lambda: page.is_shown("#own-color"), "the colours are shown")
             place = f"colors-{'dark' if dark else 'light'}-{width}"
             stage.picture(page, place)
             wrong += [f"{place}: {fault}" for fault in accessibility.faults(page)]
@@ -181,7 +181,7 @@ def held(stage):
     stage.settle(ada, ben)
     assert relay.records("lesson")[0].get("shape") == "ellipse", f"the relay has {relay.records('lesson')}"
     ada.press("z", control=True)
-    until(lambda: "shape" not in relay.records("lesson")[0], "undo gives the ink back", 10)
+    until(lambda: "shape" not in relay.records("lesson")[0], "undo gives the ink back")
     stage.settle(ada, ben)
     hands.play(ada, ("p1", "down", *around[0]), *ring, HOLD_MS, ("p1", "move", 500, 300), 16, ("p1", "up", 520, 320))
     ben.must_have(2)

@@ -33,7 +33,7 @@ def daylight(page):
 def write(page, words, *points, tool="text"):
     page.press("n" if tool == "note" else "t")
     page.draw(*points, kind="mouse")
-    until(lambda: page.is_shown("#words"), "words are asked for", 5)
+    until(lambda: page.is_shown("#words"), "words are asked for")
     page.find("#words").send_keys(words, Keys.ESCAPE)
 
 
@@ -50,7 +50,7 @@ def wraps(stage):
     ada.press("v")
     # Where a guess ends the letters go on.
     ada.draw((100 + width[0] - 8, 150), kind="mouse")
-    until(lambda: chosen(ada), "the right end of a text is part of it", 5)
+    until(lambda: chosen(ada), "the right end of a text is part of it")
     # A drag makes a text that wraps.
     write(ada, "Ask Ada about ink", (100, 250), (150, 250), (220, 250))
     ben.must_have(2)
@@ -60,7 +60,7 @@ def wraps(stage):
     ada.press("v")
     ada.draw((110, 250), kind="mouse")
     ada.draw((110, 250), kind="mouse")
-    until(lambda: ada.is_shown("#words"), "a double press goes on with a text", 5)
+    until(lambda: ada.is_shown("#words"), "a double press goes on with a text")
     ada.find("#words").send_keys(" again", Keys.ESCAPE)
     stage.settle(ada, ben)
     assert texts(ada)[1]["text"] == "Ask Ada about ink again" and texts(ada)[1]["width"] == 12000, texts(ada)
@@ -84,7 +84,7 @@ def too_long(stage):
     page = stage.page(stage.relay(), "Ada")
     page.press("t")
     page.draw((100, 150), kind="mouse")
-    until(lambda: page.is_shown("#words"), "words are asked for", 5)
+    until(lambda: page.is_shown("#words"), "words are asked for")
     page.ask("document.getElementById('words').value = 'é'.repeat(8193)")
     page.find("#words").send_keys(Keys.ESCAPE)
     until(lambda: "16,386 bytes" in page.words("#toasts") and "16,384" in page.words("#toasts"),
@@ -107,12 +107,12 @@ def notes(stage):
     ada.press("v")
     ada.draw((300, 300), kind="mouse")
     ada.click("#style")
-    until(lambda: ada.is_shown("#papers"), "papers are to be chosen for a note", 5)
+    until(lambda: ada.is_shown("#papers"), "papers are to be chosen for a note")
     stage.picture(ada, "texts-papers")
     ada.click("#papers [data-paper='A6D6FF']")
-    until(lambda: "#A6D6FF" in ben.svg(), "the note has another paper", 10)
+    until(lambda: "#A6D6FF" in ben.svg(), "the note has another paper")
     ada.press("z", control=True)
-    until(lambda: "#FFE680" in ben.svg(), "and its own again", 10)
+    until(lambda: "#FFE680" in ben.svg(), "and its own again")
     for dark in (True, False):
         page = stage.page(relay, f"Cyd {dark}", dark=dark)
         page.browser.enter(page.window)
@@ -122,7 +122,7 @@ def notes(stage):
             page.resize(width, height)
             page.press("n")
             page.draw((150, 200), kind="mouse")
-            until(lambda: page.is_shown("#words"), "words are asked for", 5)
+            until(lambda: page.is_shown("#words"), "words are asked for")
             page.find("#words").send_keys("Writing this note")
             stage.picture(page, f"texts-note-{'dark' if dark else 'light'}-{width}")
             page.ask("document.getElementById('words').value = ''")
@@ -199,7 +199,7 @@ def pasted(stage):
     image = pictures(ada)[0]
     assert (image["type"], image["pixelWidth"], image["pixelHeight"], image["width"]) == ("image/png", 400, 200, 40000), image
     corners = (340, 280), (660, 280), (340, 420), (660, 420)
-    until(lambda: is_near(colors(ben, *corners), RED, GREEN, BLUE, ORANGE), lambda: f"Ben sees it: {colors(ben, *corners)}", 10)
+    until(lambda: is_near(colors(ben, *corners), RED, GREEN, BLUE, ORANGE), lambda: f"Ben sees it: {colors(ben, *corners)}")
     # What a camera writes besides is gone, and the picture stands upright.
     give(ada, "sideways", "image/jpeg", 400, 200, at=(120, 200))
     ben.must_have(2)
@@ -214,8 +214,8 @@ def pasted(stage):
     dark.browser.enter(dark.window)
     dark.browser.set_dark(True)
     dark.must_have(2)
-    until(lambda: not dark.is_shown("#hint"), "a board of pictures is not called empty", 5)
-    until(lambda: is_near(colors(dark, *corners), RED, GREEN, BLUE, ORANGE), lambda: f"in the dark: {colors(dark, *corners)}", 10)
+    until(lambda: not dark.is_shown("#hint"), "a board of pictures is not called empty")
+    until(lambda: is_near(colors(dark, *corners), RED, GREEN, BLUE, ORANGE), lambda: f"in the dark: {colors(dark, *corners)}")
     stage.picture(dark, "pictures-dark")
     daylight(dark)
 
@@ -260,7 +260,7 @@ def early_keys(stage):
           lambda: f"the title is {page.driver.title}", 5)
     for module in late:
         page.cutter.release(module)
-    until(lambda: relay.records("lesson")[0]["points"][0] == before + 200, lambda: f"it was at {before}: {relay.records('lesson')}", 10)
+    until(lambda: relay.records("lesson")[0]["points"][0] == before + 200, lambda: f"it was at {before}: {relay.records('lesson')}")
 
 
 @check("a large picture becomes smaller, and what is none is refused in words")
@@ -274,17 +274,17 @@ def refused(stage):
     # A file that is chosen, and one that a camera would take; no driver answers the window that asks for them.
     page.ask("HTMLInputElement.prototype.click = () => {}")
     page.press("c")
-    until(lambda: page.ask(THERE, "#picture-file[capture=environment]"), "a camera is asked", 5)
+    until(lambda: page.ask(THERE, "#picture-file[capture=environment]"), "a camera is asked")
     page.press("b")
-    until(lambda: page.ask(THERE, "#picture-file[multiple]"), "files are asked for", 5)
+    until(lambda: page.ask(THERE, "#picture-file[multiple]"), "files are asked for")
     file = stage.folder / "picture.png"
     file.write_bytes(image["file"])
     page.find("#picture-file").send_keys(str(file))
     page.must_have(2)
-    until(lambda: chosen(page), "what was inserted is chosen", 5)
+    until(lambda: chosen(page), "what was inserted is chosen")
     for what, words in ("pdf", "does not draw PDF"), ("heic", "HEIC"), ("svg", "SVG"):
         give(page, what)
-        until(lambda: words in page.words("#toasts"), lambda: f"{what}: {page.words('#toasts')!r}", 5)
+        until(lambda: words in page.words("#toasts"), lambda: f"{what}: {page.words('#toasts')!r}")
     assert page.elements() == 2
 
 

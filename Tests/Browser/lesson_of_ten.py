@@ -85,7 +85,7 @@ class Lesson:
         self.host.click("#invite-close")
         names = "return [...document.querySelectorAll('#people-list li > b')].map(({textContent}) => textContent).sort()"
         self.host.click("#people")
-        until(lambda: self.host.ask(names) == sorted(page.who for page in self.all), lambda: f"ten are here: {self.host.ask(names)}", 10)
+        until(lambda: self.host.ask(names) == sorted(page.who for page in self.all), lambda: f"ten are here: {self.host.ask(names)}")
         checks_rights.decide(self.host, "Rea", "#person-view")
         checks_rights.role(self.reader, "reader")
 
@@ -179,15 +179,15 @@ class Lesson:
         from browser import until
         ann = self.drawers[0]
         together.press_beside(self.reader, "Ann", ".follow")
-        until(lambda: "Rea follows you" in together.notices(ann), "Ann is told", 10)
+        until(lambda: "Rea follows you" in together.notices(ann), "Ann is told")
         ann.show(-900, -700, 0.5)
-        until(lambda: abs(together.view(self.reader)["scale"] - 0.5) < 0.2, "Rea sees what Ann sees", 10)
+        until(lambda: abs(together.view(self.reader)["scale"] - 0.5) < 0.2, "Rea sees what Ann sees")
         self.host.show(-500, -400)
         if not self.host.is_shown("#bring"):
             self.host.click("#people")
         self.host.click("#bring")
         for page in self.here[1:]:
-            until(lambda: "Ms Ray has brought you here" in together.notices(page), f"{page.who} is brought", 10)
+            until(lambda: "Ms Ray has brought you here" in together.notices(page), f"{page.who} is brought")
 
     def raise_hands(self):
         """Two raise a hand, and the host lowers them."""
@@ -197,10 +197,10 @@ class Lesson:
             if not page.is_shown("#hand"):
                 page.click("#people")
             page.click("#hand")
-            until(lambda: page.who in self.host.ask(together.RAISED), f"the host sees {page.who}'s hand", 10)
+            until(lambda: page.who in self.host.ask(together.RAISED), f"the host sees {page.who}'s hand")
         self.host.click("#hands-down")
         for page in self.phone, self.laptop:
-            until(lambda: page.words("#hand") == "Raise your hand", f"{page.who}'s hand is down", 10)
+            until(lambda: page.words("#hand") == "Raise your hand", f"{page.who}'s hand is down")
             page.click("#people")
 
     def pause(self):
@@ -225,12 +225,12 @@ class Lesson:
         ann, bob = self.drawers[:2]
         x, y = self.cell(ann)
         self.host.click("#free")
-        until(lambda: "Free-for-all" in bob.words("#toasts"), "Bob is told", 10)
+        until(lambda: "Free-for-all" in bob.words("#toasts"), "Bob is told")
         bob.show(0, 0)
         bob.press("e")
         before = bob.elements()
         bob.draw((x - 12, y + 90), *((x + n * 12, y + 30 + n * 6) for n in range(14)), kind="mouse")
-        until(lambda: self.host.elements() < before, "what Ann drew is erased", 10)
+        until(lambda: self.host.elements() < before, "what Ann drew is erased")
         bob.press("z", control=True)
         bob.press("p")
         self.stands(0)
@@ -278,11 +278,11 @@ class Lesson:
         page.press(Keys.ESCAPE)
         page.click("#more")
         page.click("#replay-board")
-        until(lambda: page.is_shown("#replay .controls"), "the board is played again", 10)
+        until(lambda: page.is_shown("#replay .controls"), "the board is played again")
         page.find("#replay input[type=range]").send_keys(Keys.END)
-        until(lambda: len({*slider(page)[1].split(" of ")}) == 1 and ink(page) > 0, lambda: f"its end is shown: {slider(page)}", 10)
+        until(lambda: len({*slider(page)[1].split(" of ")}) == 1 and ink(page) > 0, lambda: f"its end is shown: {slider(page)}")
         page.press(Keys.ESCAPE)
-        until(lambda: not page.is_shown("#replay"), "it is closed", 5)
+        until(lambda: not page.is_shown("#replay"), "it is closed")
 
     def compare(self):
         """All ten have the relay's records, key by key, and their SVG is the relay's."""

@@ -220,7 +220,7 @@ class Page:
         return self.ask("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
 
     def click(self, selector):
-        until(lambda: self.is_shown(selector), f"{self.who}: {selector} is shown", 5)
+        until(lambda: self.is_shown(selector), f"{self.who}: {selector} is shown")
         element = self.find(selector)
         # WebKit's driver clicks nothing that its panel has to be scrolled for.
         self.ask("arguments[0].scrollIntoView({block: 'nearest'})", element)

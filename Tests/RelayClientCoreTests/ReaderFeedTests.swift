@@ -40,7 +40,7 @@ import Testing
 
     @Test("each reader gets everything from where it was made on, whatever the others do; without a reader nothing is kept")
     func each() {
-        var feed = ReaderFeed()
+        var feed = ReaderFeed(patience: .seconds(10))
         #expect(feed.append(Self.message(1), cost: 100, mayWait: false, at: Self.at(0)) == 0 && feed.bytes == 0)
         let early = feed.open(at: Self.at(0)) { $0 }
         feed.append(Self.message(2), cost: 100, mayWait: false, at: Self.at(0))
@@ -59,7 +59,7 @@ import Testing
 
     @Test("a reader that lags loses packets first, told by flow in the place of the first; messages come all")
     func packets() {
-        var feed = ReaderFeed()
+        var feed = ReaderFeed(patience: .seconds(10))
         let reader = feed.open(at: Self.at(0)) { $0 }
         let items = [
             Self.message(1), Self.packet(1), Self.packet(2), Self.message(2), Self.packet(1, flow: 6), Self.packet(3), Self.message(3),
@@ -72,7 +72,7 @@ import Testing
 
     @Test("a reader that lags with messages alone is told tooSlow, and others go on; one event above the bound ends nobody")
     func tooSlow() {
-        var feed = ReaderFeed()
+        var feed = ReaderFeed(patience: .seconds(10))
         let slow = feed.open(at: Self.at(0)) { $0 }
         let fast = feed.open(at: Self.at(0)) { $0 }
         let other = feed.open(at: Self.at(0)) { item in
@@ -94,7 +94,7 @@ import Testing
 
     @Test("all readers together have a bound: the one that lags most goes")
     func together() {
-        var feed = ReaderFeed()
+        var feed = ReaderFeed(patience: .seconds(10))
         let readers = (0..<8).map { index in
             feed.open(at: Self.at(0)) { item in
                 if case .event(.message(let message)) = item.content, message.offset == index { item } else { nil }
@@ -112,7 +112,7 @@ import Testing
 
     @Test("while a channel catches up a full reader holds the relay back until half is taken; after 10 s without taking it ends")
     func holdsBack() {
-        var feed = ReaderFeed()
+        var feed = ReaderFeed(patience: .seconds(10))
         let reader = feed.open(at: Self.at(0)) { $0 }
         for number in 1...8 { feed.append(Self.message(UInt64(number)), cost: limit / 4, mayWait: true, at: Self.at(0)) }
         #expect(feed.holdsBack && feed.nextDeadline == Self.at(10))

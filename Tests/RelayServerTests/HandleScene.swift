@@ -28,6 +28,10 @@ extension HandleScene {
     {
         var options = ClientOptions()
         options.secret = .inMemory
+        // What does not come would fail either way; on a machine where threads wait for seconds, what comes is late.
+        options.connectTimeout = .seconds(300)
+        options.requestTimeout = .seconds(300)
+        options.readerPatience = .seconds(300)
         change(&options)
         return try WhiteboardClient(Invitation(relay.address), user: user, options: options)
     }

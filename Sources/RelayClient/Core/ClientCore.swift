@@ -6,7 +6,7 @@ import RelayRights
 ///
 /// Calls from any thread change the machine under the lock; sockets and timers are touched on the queue only, which
 /// is told to look by `kick`.
-final class ClientCore: Sendable {
+package final class ClientCore: Sendable {
     private struct Guarded {
         var readable: ReadableMachine
         var lastToken: ClientToken = 0
@@ -24,21 +24,21 @@ final class ClientCore: Sendable {
     }
 
     private let guarded: Mutex<Guarded>
-    private let link: ClientLink
+    private let link: any ClientTransport
+    private let now: @Sendable () -> Instant
     private let options: ClientOptions
     /// Who this is, read from where it is kept, once.
     let identity: KeptIdentity
 
-    init(_ invitation: Invitation, _ who: KeptIdentity.Who, _ options: ClientOptions) {
+    init(_ invitation: Invitation, _ who: KeptIdentity.Who, _ options: ClientOptions, _ surroundings: ClientSurroundings?) {
         self.options = options
+        if let surroundings { now = surroundings.now } else { now = { Instant(nanoseconds: SystemClock.monotonicNanoseconds()) } }
         identity = KeptIdentity(who, invitation, options)
         let settings = options.settings(who.machineIdentity, invitation)
         guarded = Mutex(Guarded(readable: ReadableMachine(ClientMachine(settings: settings))))
-        link = ClientLink(addresses: invitation.addresses, timeout: settings.connectTimeout)
+        link = surroundings?.transport ?? ClientLink(addresses: invitation.addresses, timeout: settings.connectTimeout)
         link.attach(self)
     }
-
-    private static var now: Instant { Instant(nanoseconds: SystemClock.monotonicNanoseconds()) }
 
     // MARK: - Calls of the app
 
@@ -47,7 +47,7 @@ final class ClientCore: Sendable {
     /// Changes the machine without needing the relay.
     func act<Value, Failure: Error>(_ body: (inout ReadableMachine, Instant) throws(Failure) -> Value) throws(Failure) -> Value {
         try change { state -> Result<Value, Failure> in
-            do throws(Failure) { return .success(try body(&state.readable, Self.now)) } catch { return .failure(error) }
+            do throws(Failure) { return .success(try body(&state.readable, now())) } catch { return .failure(error) }
         }.get()
     }
 
@@ -83,7 +83,7 @@ final class ClientCore: Sendable {
             let token = state.lastToken
             state.receipts[token] = receipt
             do throws(RelayError) {
-                try body(&state.readable, token, Self.now)
+                try body(&state.readable, token, now())
                 return nil
             } catch {
                 state.receipts[token] = nil
@@ -105,7 +105,7 @@ final class ClientCore: Sendable {
             state.lastToken = stored
             (state.receipts[accepted], state.receipts[stored]) = (pending.accepted, pending.stored)
             do throws(RelayError) {
-                try body(&state.readable, accepted, stored, Self.now)
+                try body(&state.readable, accepted, stored, now())
                 return nil
             } catch {
                 (state.receipts[accepted], state.receipts[stored]) = (nil, nil)
@@ -159,7 +159,7 @@ final class ClientCore: Sendable {
             guard !state.readable.machine.isClosed else { return }
             state.itself = self
             state.lastToken += 1
-            state.readable.machine.close(token: state.lastToken, at: Self.now)
+            state.readable.machine.close(token: state.lastToken, at: now())
         }
     }
 
@@ -168,14 +168,14 @@ final class ClientCore: Sendable {
     /// A reader for calls, as long as the client is there.
     func openTold() {
         change { state in
-            state.told = state.readable.open(at: Self.now) { $0.audience.contains(.calls) ? $0 : nil }
+            state.told = state.readable.open(at: now()) { $0.audience.contains(.calls) ? $0 : nil }
         }
     }
 
     var told: ReaderFeed.ID? { guarded.withLock { $0.told } }
 
     func take(_ reader: ReaderFeed.ID) -> ReaderFeed.Taken {
-        let taken = change { $0.readable.take(reader, at: Self.now) }
+        let taken = change { $0.readable.take(reader, at: now()) }
         guard case .item(var item) = taken, case .event(.direct(var message)) = item.content, let delivery = message.delivery else {
             return taken
         }
@@ -216,24 +216,24 @@ final class ClientCore: Sendable {
 
     // MARK: - What the link tells
 
-    func linkOpened(_ attempt: UInt64) { change { $0.readable.machine.linkOpened(attempt: attempt, at: Self.now) } }
-    func linkEnded(_ attempt: UInt64, _ text: String) {
-        change { $0.readable.machine.linkEnded(attempt: attempt, text: text, at: Self.now) }
+    package func linkOpened(_ attempt: UInt64) { change { $0.readable.machine.linkOpened(attempt: attempt, at: now()) } }
+    package func linkEnded(_ attempt: UInt64, _ text: String) {
+        change { $0.readable.machine.linkEnded(attempt: attempt, text: text, at: now()) }
     }
-    func deadline() { change { $0.readable.deadline(at: Self.now) } }
+    package func deadline() { change { $0.readable.deadline(at: now()) } }
 
     /// - Returns: whether more may come.
-    func received(_ bytes: UnsafeRawBufferPointer, _ attempt: UInt64) -> Bool {
+    package func received(_ bytes: UnsafeRawBufferPointer, _ attempt: UInt64) -> Bool {
         change { state in
-            state.readable.machine.received(bytes, attempt: attempt, at: Self.now)
-            state.readable.tell(at: Self.now)
+            state.readable.machine.received(bytes, attempt: attempt, at: now())
+            state.readable.tell(at: now())
             return !state.readable.machine.isHeldBack
         }
     }
 
-    func gather() -> [UInt8] { guarded.withLock { Array($0.readable.machine.gather()) } }
-    func wrote(_ count: Int) { change { $0.readable.machine.wrote(count, at: Self.now) } }
-    var nextDeadline: Instant? { guarded.withLock { $0.readable.nextDeadline } }
+    package func gather() -> [UInt8] { guarded.withLock { Array($0.readable.machine.gather()) } }
+    package func wrote(_ count: Int) { change { $0.readable.machine.wrote(count, at: now()) } }
+    package var nextDeadline: Instant? { guarded.withLock { $0.readable.nextDeadline } }
 
     // MARK: - One change
 
@@ -248,7 +248,7 @@ final class ClientCore: Sendable {
         var itself: ClientCore?
         let value = guarded.withLock { state in
             let value = body(&state)
-            state.readable.tell(at: Self.now)
+            state.readable.tell(at: now())
             state.waiters.removeAll { waiter in
                 guard waiter.isReady(state.readable) else { return false }
                 waiters.append(waiter.continuation)

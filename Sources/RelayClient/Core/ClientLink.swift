@@ -1,8 +1,30 @@
 import Dispatch
 import RelayPrimitives
 
-/// The client's link and timer, on a queue of their own.
-final class ClientLink: @unchecked Sendable {
+/// What a client's core has its links made with.
+package protocol ClientTransport: AnyObject, Sendable {
+    /// Once, before anything else.
+    func attach(_ core: ClientCore)
+    /// From any thread, in the order of the calls; the core is locked meanwhile.
+    func carryOut(_ effects: [ClientEffect])
+    /// From any thread: soon `began` is called, what waits is written, and the next deadline is looked up.
+    func kick(_ began: @escaping @Sendable () -> Void)
+    /// From any thread: readers have room again.
+    func goOn()
+    /// The relay there is another one, or has not let in: the next attempt begins elsewhere.
+    func tryElsewhere()
+}
+
+/// Where a client's links lead, and its time.
+package struct ClientSurroundings: Sendable {
+    package var transport: any ClientTransport
+    package var now: @Sendable () -> Instant
+
+    package init(transport: any ClientTransport, now: @escaping @Sendable () -> Instant) { (self.transport, self.now) = (transport, now) }
+}
+
+/// Sockets, and a timer, on a queue of their own.
+final class ClientLink: ClientTransport, @unchecked Sendable {
     // Safe: everything mutable is touched on `queue` only, but for `core`, which is set once before anything runs.
     private let queue = DispatchQueue(label: "boardrelay.client")
     private let addresses: [RelayAddress]
@@ -38,7 +60,6 @@ final class ClientLink: @unchecked Sendable {
         timer = DeadlineTimer(queue: queue) { @Sendable [weak self] in self?.core?.deadline() }
     }
 
-    /// From any thread.
     func carryOut(_ effects: [ClientEffect]) {
         guard !effects.isEmpty else { return }
         queue.async { @Sendable [self] in
@@ -52,7 +73,6 @@ final class ClientLink: @unchecked Sendable {
         }
     }
 
-    /// From any thread: write what waits, arm the timer.
     func kick(_ began: @escaping @Sendable () -> Void) {
         queue.async { @Sendable [self] in
             began()
@@ -147,7 +167,6 @@ final class ClientLink: @unchecked Sendable {
         }
     }
 
-    /// From any thread: readers have room again.
     func goOn() {
         queue.async { @Sendable [self] in
             guard isHeldBack else { return }
@@ -156,7 +175,6 @@ final class ClientLink: @unchecked Sendable {
         }
     }
 
-    /// The relay there is another one, or has not let in: the next attempt begins elsewhere.
     func tryElsewhere() {
         queue.async { @Sendable [self] in first = (first + 1) % addresses.count }
     }

@@ -24,7 +24,7 @@ public final class WhiteboardClient: Sendable {
     ///   - user: the user's id, 1…64 bytes of ASCII: drawn once per installation and kept. People see the state `name`.
     /// - Throws: `badName`; `badRequest` for an invitation without an address, or whose addresses are protected in different ways.
     public convenience init(_ invitation: Invitation, user: String, options: ClientOptions = .init()) throws(RelayError) {
-        try self.init(invitation, .user(try checkedName(user)), options)
+        try self.init(invitation, .user(try checkedName(user)), options, nil)
     }
 
     /// Makes a client that comes in as one more device of the user who has shown a code (`handOver`).
@@ -35,12 +35,21 @@ public final class WhiteboardClient: Sendable {
     /// - Throws: `badRequest` for an invitation without an address. `connect()` throws `codeWrong` for a code that is wrong, used or too
     ///   old, `limitReached` when 8 devices of the user are there.
     public convenience init(_ invitation: Invitation, code: String, options: ClientOptions = .init()) throws(RelayError) {
-        try self.init(invitation, .code(code), options)
+        try self.init(invitation, .code(code), options, nil)
     }
 
-    private init(_ invitation: Invitation, _ who: KeptIdentity.Who, _ options: ClientOptions) throws(RelayError) {
+    /// A client of a relay in memory.
+    package convenience init(
+        _ invitation: Invitation, user: String, options: ClientOptions, surroundings: ClientSurroundings
+    ) throws(RelayError) {
+        try self.init(invitation, .user(try checkedName(user)), options, surroundings)
+    }
+
+    private init(
+        _ invitation: Invitation, _ who: KeptIdentity.Who, _ options: ClientOptions, _ surroundings: ClientSurroundings?
+    ) throws(RelayError) {
         try Invitation.check(invitation.addresses)
-        core = ClientCore(invitation, who, options)
+        core = ClientCore(invitation, who, options, surroundings)
     }
 
     deinit { core.letGo() }

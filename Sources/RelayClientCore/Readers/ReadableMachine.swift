@@ -33,7 +33,7 @@ package struct ReadableMachine: Sendable {
     }
 
     package var machine: ClientMachine
-    package internal(set) var feed = ReaderFeed()
+    package internal(set) var feed: ReaderFeed
     package private(set) var tasks: [Task] = []
     var channels: [String: ChannelView] = [:]
     /// Metadata of users that is followed.
@@ -49,7 +49,10 @@ package struct ReadableMachine: Sendable {
     var problemsOmitted = 0
     private var loggedAt: Instant?
 
-    package init(_ machine: ClientMachine) { self.machine = machine }
+    package init(_ machine: ClientMachine) {
+        self.machine = machine
+        feed = ReaderFeed(patience: machine.settings.readerPatience)
+    }
 
     package mutating func takeTasks() -> [Task] {
         defer { tasks = [] }

@@ -75,7 +75,10 @@ package struct ReaderFeed: Sendable {
     /// What all of them hold together; what several wait for counts once.
     package private(set) var bytes = 0
 
-    package init() {}
+    private let patience: Duration
+
+    /// - Parameter patience: how long a reader that takes nothing may hold the relay back.
+    package init(patience: Duration) { self.patience = patience }
 
     // MARK: - Readers
 
@@ -243,10 +246,10 @@ package struct ReaderFeed: Sendable {
     package var holdsBack: Bool { cursors.contains { $0.isFull } }
 
     /// When a reader that holds the relay back is given up.
-    package var nextDeadline: Instant? { cursors.filter(\.isFull).map { $0.takenAt + ClientLimits.readerPatience }.min() }
+    package var nextDeadline: Instant? { cursors.filter(\.isFull).map { $0.takenAt + patience }.min() }
 
     package mutating func deadline(at now: Instant) {
-        for at in cursors.indices where cursors[at].isFull && now >= cursors[at].takenAt + ClientLimits.readerPatience { tooSlow(at) }
+        for at in cursors.indices where cursors[at].isFull && now >= cursors[at].takenAt + patience { tooSlow(at) }
     }
 }
 

@@ -46,6 +46,7 @@ extension Configuration {
         configuration.presenceTimeoutDefault = .seconds(300)
         configuration.heartbeatMax = .seconds(150)
         configuration.loginTimeout = .seconds(300)
+        configuration.directTimeout = .seconds(300)
         change(&configuration)
         return configuration
     }
