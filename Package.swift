@@ -40,6 +40,7 @@ let package = Package(
         .library(name: "RelayClient", targets: ["RelayClient"]),
         .library(name: "RelayRTM", targets: ["RelayRTM"]),
         .library(name: "WhiteboardModel", targets: ["WhiteboardModel"]),
+        .library(name: "RelayTesting", targets: ["RelayTesting"]),
         .library(name: "BoardFormat", targets: ["BoardFormat"]),
         .executable(name: "boardrelay", targets: ["boardrelay"]),
     ],
@@ -79,7 +80,9 @@ let package = Package(
             swiftSettings: unhurried),
         module("RelayReplay", ["RelayRights", "BoardFormat", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"],
             swiftSettings: unhurried),
-        module("RelayTestKit", ["RelayClientCore", "RelayCore", "RelayJournal", "RelayStorage", "RelayPrimitives", "RelayRights", "RelayWire"]),
+        // A relay in memory for the tests of apps: hub and clients on a clock moved by hand.
+        module("RelayTesting", ["RelayClient", "RelayClientCore", "RelayCore", "RelayIO", "RelayJournal", "RelayPrimitives", "RelayRights", "RelayStorage", "RelayWire"]),
+        module("RelayTestKit", ["RelayClientCore", "RelayCore", "RelayJournal", "RelayStorage", "RelayPrimitives", "RelayRights", "RelayTesting", "RelayWire"]),
         .executableTarget(
             name: "boardrelay",
             dependencies: [
@@ -95,14 +98,15 @@ let package = Package(
         tests("RelayPageTests", ["RelayPage"]),
         tests("RelayGatewayTests", ["RelayPrimitives", "RelayGateway", "RelayWire"]),
         tests("BoardFormatTests", ["RelayPrimitives", "BoardFormat"]),
-        tests("RelayJournalTests", ["RelayPrimitives", "RelayJournal", "RelayStorage", "RelayTestKit"]),
-        tests("RelayCoreTests", ["RelayPrimitives", "RelayRights", "RelayCore", "RelayJournal", "RelayStorage", "RelayTestKit", "RelayWire"]),
-        tests("RelayClientCoreTests", ["RelayPrimitives", "RelayRights", "RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
+        tests("RelayJournalTests", ["RelayPrimitives", "RelayJournal", "RelayStorage", "RelayTestKit", "RelayTesting"]),
+        tests("RelayCoreTests", ["RelayPrimitives", "RelayRights", "RelayCore", "RelayJournal", "RelayStorage", "RelayTestKit", "RelayTesting", "RelayWire"]),
+        tests("RelayClientCoreTests", ["RelayPrimitives", "RelayRights", "RelayClientCore", "RelayCore", "RelayTestKit", "RelayTesting", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO", "RelaySystem"]),
         tests("RelaySystemTests", ["RelayIO", "RelaySystem"]),
         tests("RelayServerTests", ["RelayPrimitives", "RelayRights", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayStorage", "RelaySystem", "RelayWire", "RelayCore"]),
         tests("RelayRTMTests", ["RelayRTM", "RelayRights", "RelayClient", "RelayIO", "RelayServer", "RelayCore"]),
         tests("WhiteboardModelTests", ["WhiteboardModel", "RelayClient", "RelayServer"]),
+        tests("RelayTestingTests", ["RelayTesting", "RelayClient", "RelayPrimitives", "WhiteboardModel"]),
         tests("SimulationTests", ["RelayPrimitives", "RelayTestKit", "RelayCore", "RelayWire"]),
         tests("BoardrelayTests", [
             "RelayPrimitives",

@@ -1,6 +1,7 @@
 package import RelayRights
 package import RelayCore
 internal import RelayWire
+package import RelayTesting
 
 /// Keys, secrets and tokens for tests, all of which a log line would show: each has a word that stands nowhere else.
 package enum TestAccess {

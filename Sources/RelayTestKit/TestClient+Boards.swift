@@ -1,3 +1,4 @@
+package import RelayTesting
 package import RelayWire
 
 // Boards, as tests write them down.

@@ -1,5 +1,6 @@
 internal import RelayCore
 package import RelayWire
+package import RelayTesting
 
 // Moderation as a test writes it down. [AC10–AC16]
 

@@ -1,5 +1,6 @@
 package import RelayCore
 package import RelayWire
+package import RelayTesting
 
 /// One connection to a `HubDriver` as a test writes it down: requests out, frames in.
 package final class TestClient {

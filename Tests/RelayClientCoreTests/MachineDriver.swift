@@ -2,6 +2,7 @@
 import RelayPrimitives
 import RelayWire
 import Testing
+import RelayTesting
 
 /// A client machine on a clock moved by hand, with the relay's side written down by the test.
 final class MachineDriver {

@@ -1,6 +1,7 @@
 import RelayCore
 import RelayJournal
 import RelayTestKit
+import RelayTesting
 import RelayWire
 import Testing
 

@@ -1,6 +1,7 @@
 import RelayCore
 import RelayRights
 import RelayTestKit
+import RelayTesting
 import RelayWire
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import RelayCore
 import RelayTestKit
+import RelayTesting
 import RelayWire
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import RelayJournal
 import RelayPrimitives
 import RelayTestKit
+import RelayTesting
 import Testing
 
 /// Everything that can happen to a journal, one after the other, as dice will have it.

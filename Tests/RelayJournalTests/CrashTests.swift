@@ -3,6 +3,7 @@ import RelayJournal
 import RelayStorage
 import RelayPrimitives
 import RelayTestKit
+import RelayTesting
 import Testing
 
 @Suite struct CrashTests {

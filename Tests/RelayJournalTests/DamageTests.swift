@@ -2,6 +2,7 @@ import RelayJournal
 import RelayStorage
 import RelayPrimitives
 import RelayTestKit
+import RelayTesting
 import Testing
 
 /// A small journal of three segments, of which the disk has damaged something.

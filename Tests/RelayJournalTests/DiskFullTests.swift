@@ -1,5 +1,6 @@
 import RelayJournal
 import RelayTestKit
+import RelayTesting
 import Testing
 
 @Suite struct DiskFullTests {

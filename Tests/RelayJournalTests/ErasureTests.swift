@@ -1,6 +1,7 @@
 import RelayJournal
 import RelayStorage
 import RelayTestKit
+import RelayTesting
 import Testing
 
 /// What no key holds any more is in no file when an erasure has ended.

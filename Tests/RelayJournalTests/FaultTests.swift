@@ -1,6 +1,7 @@
 import RelayJournal
 import RelayStorage
 import RelayTestKit
+import RelayTesting
 import Testing
 
 /// The disk does not work for a while, or is full.

@@ -2,6 +2,7 @@ import RelayJournal
 import RelayStorage
 import RelayPrimitives
 import RelayTestKit
+import RelayTesting
 
 /// A journal that is used at random, and a model of what it holds.
 final class JournalRun {

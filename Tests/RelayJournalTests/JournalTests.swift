@@ -2,6 +2,7 @@ import RelayJournal
 import RelayStorage
 import RelayPrimitives
 import RelayTestKit
+import RelayTesting
 import Testing
 
 @Suite struct JournalTests {

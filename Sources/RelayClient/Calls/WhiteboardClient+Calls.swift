@@ -208,7 +208,7 @@ package struct ToldEvents: AsyncSequence, Sendable {
                 switch core.take(reader) {
                 case .item(let item): if case .event(let event) = item.content { return event }
                 case .end: return nil
-                case .nothing: await core.wait { $0.feed.isReady(reader) }
+                case .nothing: await core.wait(.events(reader)) { $0.feed.isReady(reader) }
                 }
             }
             return nil

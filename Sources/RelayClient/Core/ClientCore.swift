@@ -2,6 +2,12 @@ import Dispatch
 import RelayPrimitives
 import RelayRights
 
+/// Which reader of a client.
+enum ReaderKey: Hashable, Sendable {
+    case events(ReaderFeed.ID)
+    case latest(UInt64)
+}
+
 /// The machine with its readers behind a lock, and its link on a queue.
 ///
 /// Calls from any thread change the machine under the lock; sockets and timers are touched on the queue only, which
@@ -13,8 +19,10 @@ package final class ClientCore: Sendable {
         var lastWaiter: UInt64 = 0
         var receipts: [ClientToken: PendingReceipt] = [:]
         /// Tasks that wait until something holds.
-        var waiters: [(id: UInt64, isReady: @Sendable (ReadableMachine) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+        var waiters: [Waiter] = []
         var cancelledWaiters: Set<UInt64> = []
+        /// Readers that are open, and what each is called.
+        var readers: [ReaderKey: Any.Type] = [:]
         var isKicked = false
         var wasHeldBack = false
         /// The reader for calls.
@@ -23,8 +31,15 @@ package final class ClientCore: Sendable {
         var itself: ClientCore?
     }
 
+    private struct Waiter {
+        var id: UInt64
+        var reader: ReaderKey
+        var isReady: @Sendable (ReadableMachine) -> Bool
+        var continuation: CheckedContinuation<Void, Never>
+    }
+
     private let guarded: Mutex<Guarded>
-    private let link: any ClientTransport
+    package let transport: any ClientTransport
     private let now: @Sendable () -> Instant
     private let options: ClientOptions
     /// Who this is, read from where it is kept, once.
@@ -34,10 +49,11 @@ package final class ClientCore: Sendable {
         self.options = options
         if let surroundings { now = surroundings.now } else { now = { Instant(nanoseconds: SystemClock.monotonicNanoseconds()) } }
         identity = KeptIdentity(who, invitation, options)
-        let settings = options.settings(who.machineIdentity, invitation)
+        var settings = options.settings(who.machineIdentity, invitation)
+        if let surroundings { (settings.seed, settings.instance) = (surroundings.seed, surroundings.instance) }
         guarded = Mutex(Guarded(readable: ReadableMachine(ClientMachine(settings: settings))))
-        link = surroundings?.transport ?? ClientLink(addresses: invitation.addresses, timeout: settings.connectTimeout)
-        link.attach(self)
+        transport = surroundings?.transport ?? ClientLink(addresses: invitation.addresses, timeout: settings.connectTimeout)
+        transport.attach(self)
     }
 
     // MARK: - Calls of the app
@@ -187,7 +203,7 @@ package final class ClientCore: Sendable {
     }
 
     /// Returns when something holds, or the task is cancelled.
-    func wait(until isReady: @escaping @Sendable (ReadableMachine) -> Bool) async {
+    func wait(_ reader: ReaderKey, until isReady: @escaping @Sendable (ReadableMachine) -> Bool) async {
         let id = guarded.withLock { state in
             state.lastWaiter += 1
             return state.lastWaiter
@@ -196,7 +212,7 @@ package final class ClientCore: Sendable {
             await withCheckedContinuation { continuation in
                 let goesOn = guarded.withLock { state in
                     if state.cancelledWaiters.remove(id) != nil || isReady(state.readable) { return true }
-                    state.waiters.append((id, isReady, continuation))
+                    state.waiters.append(Waiter(id: id, reader: reader, isReady: isReady, continuation: continuation))
                     return false
                 }
                 if goesOn { continuation.resume() }
@@ -212,6 +228,24 @@ package final class ClientCore: Sendable {
             waiting?.resume()
         }
         guarded.withLock { _ = $0.cancelledWaiters.remove(id) }
+    }
+
+    /// A reader begins.
+    func begin(_ reader: ReaderKey, _ type: Any.Type) { guarded.withLock { $0.readers[reader] = type } }
+
+    /// A reader has ended.
+    func end(_ reader: ReaderKey) { guarded.withLock { $0.readers[reader] = nil } }
+
+    /// Calls and receipts without an answer.
+    package var unanswered: Int { guarded.withLock { $0.receipts.count } }
+
+    /// Readers that do not wait for more, such as `ben: Events<MessageEvent>`.
+    package func busyReaders() -> [String] {
+        guarded.withLock { state in
+            let waiting = Set(state.waiters.map(\.reader))
+            let user = state.readable.machine.identity.user?.text ?? "?"
+            return state.readers.filter { !waiting.contains($0.key) }.map { "\(user): \($0.value)" }.sorted()
+        }
     }
 
     // MARK: - What the link tells
@@ -265,8 +299,8 @@ package final class ClientCore: Sendable {
             }
             tasks = state.readable.takeTasks()
             // In order with other changes: the queue is told under the lock.
-            link.carryOut(links)
-            if state.wasHeldBack, !state.readable.machine.isHeldBack { link.goOn() }
+            transport.carryOut(links)
+            if state.wasHeldBack, !state.readable.machine.isHeldBack { transport.goOn() }
             state.wasHeldBack = state.readable.machine.isHeldBack
             if state.readable.machine.isClosed { swap(&itself, &state.itself) }
             if !state.isKicked {
@@ -276,7 +310,7 @@ package final class ClientCore: Sendable {
             return value
         }
         if mustKick {
-            link.kick { [weak self] in self?.guarded.withLock { $0.isKicked = false } }
+            transport.kick { [weak self] in self?.guarded.withLock { $0.isKicked = false } }
         }
         for (receipt, result) in completions { receipt.complete(result) }
         for waiter in waiters { waiter.resume() }
@@ -290,7 +324,7 @@ package final class ClientCore: Sendable {
     private func carryOut(_ task: ReadableMachine.Task) {
         switch task {
         case .connected: do throws(RelayError) { try keepIdentity() } catch { tell(Problem(subject: .unknown, error: error)) }
-        case .tryElsewhere: link.tryElsewhere()
+        case .tryElsewhere: transport.tryElsewhere()
         case .log(let problem): ClientLog.problem(problem)
         case .renewToken:
             guard let token = options.token else { return }
@@ -319,7 +353,7 @@ package final class ClientCore: Sendable {
                 let credential = Credential.token(try await token())
                 // It may have taken longer than the attempt has time.
                 guard self?.act({ readable, _ in readable.machine.use(credential, for: attempt) }) == true else { return }
-                self?.link.carryOut([.openLink(attempt: attempt)])
+                self?.transport.carryOut([.openLink(attempt: attempt)])
             } catch {
                 self?.linkEnded(attempt, "no token: \(error)")
             }

@@ -18,9 +18,15 @@ package protocol ClientTransport: AnyObject, Sendable {
 /// Where a client's links lead, and its time.
 package struct ClientSurroundings: Sendable {
     package var transport: any ClientTransport
+    /// Of its dice.
+    package var seed: UInt64
+    /// Of `ClientSettings`.
+    package var instance: UInt64
     package var now: @Sendable () -> Instant
 
-    package init(transport: any ClientTransport, now: @escaping @Sendable () -> Instant) { (self.transport, self.now) = (transport, now) }
+    package init(transport: any ClientTransport, seed: UInt64, instance: UInt64, now: @escaping @Sendable () -> Instant) {
+        (self.transport, self.seed, self.instance, self.now) = (transport, seed, instance, now)
+    }
 }
 
 /// Sockets, and a timer, on a queue of their own.

@@ -14,7 +14,7 @@ import RelayPrimitives
 /// by itself, with all that was open; what was missed meanwhile is told. When the last reference goes (handles, receipts and readers have
 /// one), the client does what `close()` does.
 public final class WhiteboardClient: Sendable {
-    let core: ClientCore
+    package let core: ClientCore
     private let lastReceipt = Mutex(UInt64(0))
 
     /// Makes a client without input or output: the first call that needs the relay connects, and reads the user's secret.
@@ -122,7 +122,7 @@ public final class WhiteboardClient: Sendable {
 
     /// Refusals that no call waited for, and failures of receipts that nobody asked. The first reader gets those of before, at most 100.
     public func problems() -> Events<Problem> {
-        let reader = Reader(self, id: core.act { readable, now in readable.openProblems(at: now) })
+        let reader = Reader(self, of: Events<Problem>.self, id: core.act { readable, now in readable.openProblems(at: now) })
         return Events(reader: reader, extract: { if case .event(.refused(let problem)) = $0.content { problem } else { nil } })
     }
 

@@ -28,7 +28,7 @@ public struct Events<Element: Sendable>: AsyncSequence, Sendable {
                 case .end(nil): return nil
                 case .nothing:
                     let id = reader.id
-                    await reader.client.core.wait { $0.feed.isReady(id) }
+                    await reader.client.core.wait(.events(id)) { $0.feed.isReady(id) }
                 }
             }
             end.now()
@@ -49,15 +49,17 @@ final class Reader: Sendable {
     ///   - channel: the reader ends when that is left; of packets with their topic.
     ///   - ended: once nobody reads any more.
     init(
-        _ client: WhiteboardClient, channel: String? = nil, topic: String? = nil, view: @escaping ReaderFeed.View,
+        _ client: WhiteboardClient, of type: Any.Type, channel: String? = nil, topic: String? = nil, view: @escaping ReaderFeed.View,
         ended: @escaping @Sendable (WhiteboardClient, ReaderFeed.ID) -> Void = { _, _ in }
     ) {
         (self.client, self.channel, self.ended) = (client, channel, ended)
         id = client.core.act { readable, now in readable.open(channel: channel, topic: topic, at: now, view: view) }
+        client.core.begin(.events(id), type)
     }
 
-    init(_ client: WhiteboardClient, id: ReaderFeed.ID) {
+    init(_ client: WhiteboardClient, of type: Any.Type, id: ReaderFeed.ID) {
         (self.client, self.id, channel, ended) = (client, id, nil, { _, _ in })
+        client.core.begin(.events(id), type)
     }
 
     func close() {
@@ -68,6 +70,7 @@ final class Reader: Sendable {
             })
         else { return }
         client.core.act { readable, _ in readable.close(id, channel: channel) }
+        client.core.end(.events(id))
         ended(client, id)
     }
 
@@ -89,7 +92,7 @@ extension WhiteboardClient {
         _ extract: @escaping @Sendable (ReaderItem) -> Element?
     ) -> Events<Element> {
         let extract: @Sendable (ReaderItem) -> Element? = { $0.audience.contains(.handles) ? extract($0) : nil }
-        let reader = Reader(self, channel: channel, topic: topic, view: { extract($0) == nil ? nil : $0 }, ended: ended)
+        let reader = Reader(self, of: Events<Element>.self, channel: channel, topic: topic, view: { extract($0) == nil ? nil : $0 }, ended: ended)
         return Events(reader: reader, extract: extract)
     }
 }

@@ -39,7 +39,7 @@ public struct Latest<Element: Sendable>: AsyncSequence, Sendable {
                 version = now.version
                 if let element { return element }
                 guard now.stay == stay, !now.isOver else { return nil }
-                await core.wait { readable in
+                await core.wait(.latest(id)) { readable in
                     let now = standing(readable)
                     return now.version != seen || now.stay != stay || now.isOver
                 }
@@ -56,8 +56,12 @@ public struct Latest<Element: Sendable>: AsyncSequence, Sendable {
         init(_ latest: Latest) {
             self.latest = latest
             id = latest.client.core.act { readable, _ in readable.newReader() }
+            latest.client.core.begin(.latest(id), Latest.self)
         }
 
-        deinit { latest.client.core.act { readable, _ in latest.ended(&readable, id) } }
+        deinit {
+            latest.client.core.act { readable, _ in latest.ended(&readable, id) }
+            latest.client.core.end(.latest(id))
+        }
     }
 }

@@ -2,6 +2,7 @@ internal import RelayClientCore
 internal import RelayCore
 import RelayPrimitives
 internal import RelayWire
+package import RelayTesting
 
 // Time, and bytes on their way.
 

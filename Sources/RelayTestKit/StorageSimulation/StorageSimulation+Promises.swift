@@ -1,4 +1,5 @@
 internal import RelayCore
+package import RelayTesting
 internal import RelayWire
 
 // What is seen, held against what must be.

@@ -1,5 +1,6 @@
 import RelayRights
 import RelayTestKit
+import RelayTesting
 import RelayWire
 import Testing
 

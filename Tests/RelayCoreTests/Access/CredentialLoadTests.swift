@@ -2,6 +2,7 @@ import RelayCore
 import RelayPrimitives
 import RelayRights
 import RelayTestKit
+import RelayTesting
 import RelayWire
 import Testing
 

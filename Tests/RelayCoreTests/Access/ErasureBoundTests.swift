@@ -1,6 +1,7 @@
 import RelayCore
 import RelayStorage
 import RelayTestKit
+import RelayTesting
 import RelayWire
 import Testing
 

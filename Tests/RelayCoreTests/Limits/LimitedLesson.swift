@@ -1,6 +1,7 @@
 import RelayCore
 import RelayPrimitives
 import RelayTestKit
+import RelayTesting
 import RelayWire
 
 /// A lesson whose reader has said what it takes, beside one that has not.

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTestKit
+import RelayTesting
 import RelayWire
 import Testing
 

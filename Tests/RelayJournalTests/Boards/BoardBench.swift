@@ -1,6 +1,7 @@
 import RelayJournal
 import RelayStorage
 import RelayTestKit
+import RelayTesting
 
 /// A board store for one purpose, with changes made by hand.
 final class BoardBench {

@@ -1,6 +1,7 @@
 @testable import RelayJournal
 @testable import RelayStorage
 import RelayTestKit
+import RelayTesting
 import Testing
 
 /// What boards cost: calls on files, and memory.

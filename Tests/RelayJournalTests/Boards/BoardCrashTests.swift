@@ -2,6 +2,7 @@ import RelayJournal
 import RelayPrimitives
 import RelayStorage
 import RelayTestKit
+import RelayTesting
 import Testing
 
 /// The machine stops at any call on the files.

@@ -1,6 +1,7 @@
 import RelayJournal
 import RelayStorage
 import RelayTestKit
+import RelayTesting
 import Testing
 
 /// What was removed from boards is in no file, and in no record of the journal, when an erasure has ended.

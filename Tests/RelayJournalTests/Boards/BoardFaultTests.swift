@@ -2,6 +2,7 @@ import RelayJournal
 import RelayPrimitives
 import RelayStorage
 import RelayTestKit
+import RelayTesting
 import Testing
 
 /// The disk does not work for a while, or is full, and the machine stops and starts.

@@ -1,6 +1,7 @@
 import RelayJournal
 import RelayStorage
 import RelayTestKit
+import RelayTesting
 import Testing
 
 /// Changes of boards as entries of the journal.

@@ -2,6 +2,7 @@ import Foundation
 import RelayJournal
 import RelayPrimitives
 import RelayTestKit
+import RelayTesting
 import Testing
 
 /// Boards that are used at random, against a model.

@@ -1,6 +1,7 @@
 import RelayJournal
 import RelayStorage
 import RelayTestKit
+import RelayTesting
 import Testing
 
 /// What readers of a board are given.

@@ -2,6 +2,7 @@ import RelayJournal
 import RelayStorage
 import RelayPrimitives
 import RelayTestKit
+import RelayTesting
 import Testing
 
 /// What is saved of a folder that a relay does not start on.
