@@ -72,7 +72,8 @@ struct JoinView: View {
     let session: Session
     @AppStorage("invitation") private var text = ""
     @AppStorage("name") private var name = ""
-    /// Others see the name; the relay knows this installation by the id.
+    /// Others see the name; the relay knows this installation by the id. The client keeps its secret in the Keychain: an app that keeps
+    /// the id there, too, is the same user after it was removed and comes again.
     @AppStorage("user") private var user = UUID().uuidString
 
     var body: some View {
