@@ -3,10 +3,10 @@
 
     python3 Tests/Apple/check.py [--budget SECONDS] [MODULE…]
 
-Without a name it checks all modules, for iOS all but the tests. Modules, their order, their settings and the floors of the platforms
-are read from Package.swift: a new module is checked without being named here. The app of docs/samples is checked with them. Warnings
-are errors. Nothing is linked, and nothing runs: README.md says what is not seen. The first run fetches Apple's headers from PyPI and builds Swift's own modules; `.build/apple`
-keeps both.
+Without a name it checks all modules at the floors of the package, and with the tests for a Mac that runs them. Modules, their order,
+their settings and the floors are read from Package.swift: a new module is checked without being named here. The app of docs/samples is
+checked, too. Warnings are errors. Nothing is linked, and nothing runs: README.md says what is not seen. The first run fetches Apple's
+headers from PyPI and builds Swift's own modules; `.build/apple` keeps both.
 
 Exit codes: 0 all is well, 1 a module is not, 2 the command line is wrong, 124 over the budget.
 """
@@ -25,8 +25,8 @@ from manifest import ROOT, Failure, Module, Package, run
 from standin import APP_OVERLAYS, HERE, OVERLAYS, WORK, Platform
 
 ERRORS_SHOWN = 20
-# What the client's modules need, though the package, in which the server is, says more.
-CLIENT_FLOORS = {"macos": "13.0", "ios": "16.0"}
+# The Mac that `swift test` wants: where a relay runs.
+TESTS_FLOOR = "15.0"
 # The app of docs/samples, which observes a board.
 APP, APP_FLOOR, APP_PRODUCTS = "Whiteboard", "17.0", ["WhiteboardModel", "RelayClient", "BoardFormat"]
 
@@ -40,9 +40,7 @@ class Check:
         self.declared = [folder / f"{name}.swift" for name in OVERLAYS]
         if of_app:
             self.declared += [folder / "sample" / f"{name}.swift" for name in APP_OVERLAYS]
-        # Tests are for a Mac, where `swift test` runs them.
-        self.modules = modules or [
-            module for module in package.ordered(platform.name) if platform.name == "macos" or not module.is_test]
+        self.modules = modules or [module for module in package.ordered(platform.name) if not module.is_test]
         # Not within the SDK: what lies there is no module of this package.
         self.out = WORK / "modules" / f"{platform.name}{platform.floor}"
         self.overlays = self.out / "overlays"
@@ -144,9 +142,9 @@ def check_all(names: list[str], start: float, deadline: float) -> int:
         raise Failure(f"Package.swift has floors for {', '.join(package.floors)}; this check knows {', '.join(standin.STDLIB_FLOORS)}")
     platforms = [Platform(name, floor) for name, floor in package.floors.items()]
     standin.prepare(platforms, deadline)
+    # For the floors, where what is `@available` on newer systems only is told.
     checks = [Check(package, platform, deadline) for platform in platforms]
-    checks += [
-        Check(package, Platform(name, floor), deadline, calls.client_modules(package, name)) for name, floor in CLIENT_FLOORS.items()]
+    checks.append(Check(package, Platform("macos", TESTS_FLOOR), deadline, package.ordered("macos")))
     package.modules[APP] = package.app(APP, ROOT / "docs" / "samples" / APP, APP_PRODUCTS)
     app = [module for module in package.closure(APP, "ios") if module.kind == "SwiftTarget"] + [package.modules[APP]]
     checks.append(Check(package, Platform("ios", APP_FLOOR), deadline, app, of_app=True))
