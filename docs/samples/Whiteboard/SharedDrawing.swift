@@ -47,7 +47,9 @@ final class SharedDrawing: NSObject, PKCanvasViewDelegate {
     @ObservationIgnored private var keys: [Mark: String] = [:]
     /// From when the pen comes down until its stroke is in the drawing: a new drawing would break the line.
     @ObservationIgnored private var isDrawing = false
-    @ObservationIgnored private var hasLifted = false
+    /// There while the pen has lifted and the drawing has not changed yet.
+    @ObservationIgnored private var settling: Task<Void, any Error>?
+    @ObservationIgnored private var isShowing = false
     /// Whether the canvas shows something else than `strokes`.
     @ObservationIgnored private var isStale = false
     @ObservationIgnored private var topLayer = 0
@@ -75,25 +77,35 @@ final class SharedDrawing: NSObject, PKCanvasViewDelegate {
 
     // MARK: - What this person draws
 
-    func canvasViewDidBeginUsingTool(_ canvasView: PKCanvasView) { (isDrawing, hasLifted) = (true, false) }
+    func canvasViewDidBeginUsingTool(_ canvasView: PKCanvasView) {
+        stopSettling()
+        isDrawing = true
+    }
 
     func canvasViewDidEndUsingTool(_ canvasView: PKCanvasView) {
-        hasLifted = true
-        Task {
+        stopSettling()
+        settling = Task { [weak self] in
             // An eraser that met nothing changes nothing.
-            try? await Task.sleep(for: .milliseconds(200))
-            if hasLifted { settle() }
+            try await Task.sleep(for: .milliseconds(200))
+            self?.settle()
         }
     }
 
     /// Called for every change of the drawing, also for those that `show` makes.
     func canvasViewDrawingDidChange(_ canvasView: PKCanvasView) {
+        guard !isShowing else { return }
         collect()
-        if hasLifted { settle() }
+        if settling != nil { settle() }
+    }
+
+    private func stopSettling() {
+        settling?.cancel()
+        settling = nil
     }
 
     private func settle() {
-        (isDrawing, hasLifted) = (false, false)
+        stopSettling()
+        isDrawing = false
         show()
         fit()
     }
@@ -180,9 +192,11 @@ final class SharedDrawing: NSObject, PKCanvasViewDelegate {
         collect()
         isStale = false
         let ordered = strokes.sorted { ($0.value.layer, $0.key) < ($1.value.layer, $1.key) }
+        isShowing = true
         canvas.drawing = PKDrawing(strokes: ordered.map(\.value.ink))
         // As the canvas tells them: it may keep a date less exactly than it was given.
         keys = Dictionary(zip(canvas.drawing.strokes.map(Mark.init), ordered.map(\.key))) { $1 }
+        isShowing = false
         // PencilKit's undo would bring back the drawing as it was before others changed it.
         canvas.undoManager?.removeAllActions()
         fit()
