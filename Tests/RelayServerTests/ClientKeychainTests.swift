@@ -75,6 +75,17 @@ import Testing
         #expect(items.names.count == 4)
     }
 
+    @Test("an installation has one user id, in the Keychain or in the app's folder; it is a name that a relay takes")
+    func installation() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let items = Items(), own = URL(fileURLWithPath: folder)
+        let user = try ClientSecret.user(folder: own, keychain: items).readOrDraw()
+        #expect(try WhiteboardClient.keptUserID(folder: own) == user && items.names.isEmpty)
+        #expect(try Name(user).text.utf8.count == 32)
+        let signed = try ClientSecret.user(folder: nil, keychain: Items(["_user": other])).readOrDraw()
+        #expect(signed == other)
+    }
+
     @Test("an item that another process makes at the same moment counts; one that is there and cannot be read is told")
     func race() throws {
         #expect(try digits(Items(["relay/1/ann": own], answers: [.isNot])).readOrDraw() == own)

@@ -43,7 +43,7 @@ import WhiteboardModel
             ann.point(at: "5,5")
             await Task.yield()
         }
-        #expect(ben.cursors["ann"]?.payload.text == "5,5" && ann.link.isConnected)
+        #expect(ben.cursors["ann"]?.payload.text == "5,5" && ben.cursors["ann"]?.slot == 1 && ann.link.isConnected)
         try ben.remove("s1")
         // Another user's record takes a right that ben has on an open relay.
         await until { ann.records["s1"] == nil && ben.records.isEmpty }

@@ -89,6 +89,12 @@ public enum ClientSecret: Sendable, Equatable {
         return (place + [fileName(user.text)]).joined(separator: "/")
     }
 
+    /// Of the user that belongs to the installation. No relay is called like that.
+    package static func user(folder: URL?, keychain: (any Keychain)? = systemKeychain) -> KeptDigits {
+        KeptDigits(
+            name: "_user", folder: (folder ?? usualFolder).path, count: digitCount, what: "a user id", keychain: folder == nil ? keychain : nil)
+    }
+
     /// Lower-case letters, digits and `-` stay; every other byte becomes `%` and two digits.
     private static func fileName(_ text: String) -> String {
         var name = ""
@@ -102,4 +108,13 @@ public enum ClientSecret: Sendable, Equatable {
         }
         return name
     }
+}
+
+extension WhiteboardClient {
+    /// The user id of this installation: 32 hexadecimal digits, drawn at the first call and kept as `ClientSecret.kept(folder:)` keeps.
+    ///
+    /// Where there is no Keychain, all programs of an account have the same one, unless they have folders of their own.
+    ///
+    /// - Throws: `secretNotKept`, when the file or item cannot be read or made.
+    public static func keptUserID(folder: URL? = nil) throws(RelayError) -> String { try ClientSecret.user(folder: folder).readOrDraw() }
 }

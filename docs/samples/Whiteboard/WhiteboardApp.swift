@@ -40,7 +40,7 @@ final class Session {
     /// Why it did not come in.
     private(set) var problem: String?
 
-    func join(_ text: String, name: String, user: String) async {
+    func join(_ text: String, name: String) async {
         (isJoining, problem) = (true, nil)
         defer { isJoining = false }
         do {
@@ -48,7 +48,8 @@ final class Session {
             var options = ClientOptions()
             // iOS asks the person about the local network first, and refuses until it has an answer.
             options.waitsForConnectivity = true
-            let client = try WhiteboardClient(invitation, user: user, options: options)
+            // Others see the name; the relay knows this installation by its id, also when the app was removed and comes again.
+            let client = try WhiteboardClient(invitation, user: WhiteboardClient.keptUserID(), options: options)
             try await client.connect(timeout: .seconds(30))
             let board = try BoardModel(client.channel(invitation.channel ?? "whiteboard"), cursors: Cursor.topic)
             let drawing = SharedDrawing(board)
@@ -72,9 +73,6 @@ struct JoinView: View {
     let session: Session
     @AppStorage("invitation") private var text = ""
     @AppStorage("name") private var name = ""
-    /// Others see the name; the relay knows this installation by the id. The client keeps its secret in the Keychain: an app that keeps
-    /// the id there, too, is the same user after it was removed and comes again.
-    @AppStorage("user") private var user = UUID().uuidString
 
     var body: some View {
         Form {
@@ -88,9 +86,7 @@ struct JoinView: View {
                 if let problem = session.problem { Text(problem).foregroundStyle(.red) }
             }
             Button(session.isJoining ? "Joining…" : "Join") {
-                // What was drawn above is kept only once it is written.
-                user = user
-                Task { await session.join(text, name: name, user: user) }
+                Task { await session.join(text, name: name) }
             }
             .disabled(session.isJoining || text.isEmpty || name.isEmpty)
         }
