@@ -92,7 +92,8 @@ public enum ClientSecret: Sendable, Equatable {
     /// Of the user that belongs to the installation. No relay is called like that.
     package static func user(folder: URL?, keychain: (any Keychain)? = systemKeychain) -> KeptDigits {
         KeptDigits(
-            name: "_user", folder: (folder ?? usualFolder).path, count: digitCount, what: "a user id", keychain: folder == nil ? keychain : nil)
+            name: "_user", folder: (folder ?? usualFolder).path, count: digitCount, what: "a user id",
+            keychain: folder == nil ? keychain : nil)
     }
 
     /// Lower-case letters, digits and `-` stay; every other byte becomes `%` and two digits.
