@@ -16,7 +16,8 @@ struct DrawnStroke {
     init(_ ink: PKStroke, key: String, layer: Int) throws {
         // PencilKit's path is a spline, the board's a chain of points: one every 2 pt, and the end.
         let path = ink.path, end = path.interpolatedPoint(at: CGFloat(path.count - 1))
-        let points = Array(path.interpolatedPoints(by: .distance(2))) + [end]
+        var points = Array(path.interpolatedPoints(by: .distance(2)))
+        if points.last?.location != end.location { points.append(end) }
         let widths = points.map { Double($0.size.width) }
         // A line with pressure is drawn with half to one and a half of its width.
         let width = max(0.01, (widths.min()! + widths.max()!) / 2)
