@@ -71,6 +71,7 @@ struct ControlRefusal: JSONObject {
 }
 
 /// What `boardrelay key show --json` prints.
+@available(macOS 15, iOS 18, *)
 public struct KeysReport: JSONObject, Sendable {
     /// Where the relay listens.
     public var address = ""
@@ -176,6 +177,7 @@ extension ProcessUsage: JSONObject {
     }
 }
 
+@available(macOS 15, iOS 18, *)
 extension WhiteboardRelay {
     /// Where a relay on this port has its control socket unless told otherwise: `$XDG_RUNTIME_DIR`, or a folder of
     /// this user's in the temporary directory.

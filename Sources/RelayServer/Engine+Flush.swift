@@ -4,6 +4,7 @@ import RelayGateway
 internal import RelayPrimitives
 import RelayIO
 
+@available(macOS 15, iOS 18, *)
 extension Engine {
     /// Writes what every link with something new can take.
     func flushAll() {
@@ -73,6 +74,7 @@ extension Engine {
 }
 
 /// Memory that a turn reads into and gathers with.
+@available(macOS 15, iOS 18, *)
 struct Scratch: ~Copyable {
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Engine.readBudget, alignment: 16)
     let vectors = UnsafeMutableBufferPointer<IOVector>.allocate(capacity: Engine.vectorsPerWrite)

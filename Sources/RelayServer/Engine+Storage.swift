@@ -6,6 +6,7 @@ import RelayStorage
 
 // What outlives a restart: between the hub and the journal's queue.
 
+@available(macOS 15, iOS 18, *)
 extension Engine {
     /// Takes over what is stored, and stores from now on. Before `start`.
     func restore(_ opened: JournalWriter.Opened, from journal: JournalWriter) async {

@@ -11,6 +11,7 @@ import RelayWire
 ///
 /// A loop: something happens, the hub is told, every effect is carried out, what is queued is flushed, the timer is
 /// armed. It decides nothing by itself.
+@available(macOS 15, iOS 18, *)
 actor Engine {
     nonisolated let executor: QueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }

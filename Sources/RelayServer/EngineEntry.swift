@@ -4,6 +4,7 @@ import RelayIO
 import RelaySystem
 
 /// A function of the engine that its queue calls often: `assumeIsolated` does the same, and allocates its closure twice at each call.
+@available(macOS 15, iOS 18, *)
 struct EngineEntry<Argument>: Sendable {
     private let function: @Sendable (Engine, Argument) -> Void
 
@@ -20,11 +21,13 @@ struct EngineEntry<Argument>: Sendable {
     }
 }
 
+@available(macOS 15, iOS 18, *)
 extension EngineEntry<ConnectionID> {
     static let readable = EngineEntry { engine, id in engine.becameReadable(id) }
     static let writable = EngineEntry { engine, id in engine.becameWritable(id) }
 }
 
+@available(macOS 15, iOS 18, *)
 extension EngineEntry<Void> {
     static let turnEnded = EngineEntry { engine, _ in engine.endTurn() }
     static let readableTurn = EngineEntry { engine, _ in engine.readableTurn() }
@@ -33,6 +36,7 @@ extension EngineEntry<Void> {
 
 // MARK: - From other threads
 
+@available(macOS 15, iOS 18, *)
 extension Engine {
     /// Runs it in a turn, soon. From any thread.
     nonisolated func enter(_ body: @escaping @Sendable (isolated Engine) -> Void) {

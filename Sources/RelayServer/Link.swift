@@ -3,6 +3,7 @@ import RelayGateway
 import RelayIO
 
 /// A socket and how far it is: on its way from the first byte to the last. Kept in the engine's list, touched on its queue only.
+@available(macOS 15, iOS 18, *)
 struct Link {
     /// What it speaks: the first byte says it. [FR5]
     enum Speech {

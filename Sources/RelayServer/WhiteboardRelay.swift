@@ -14,6 +14,7 @@ import RelayWire
 ///     await server.stop()
 ///
 /// All of it runs on one serial queue of its own. Calls are safe from anywhere.
+@available(macOS 15, iOS 18, *)
 public final class WhiteboardRelay: Sendable {
     /// Where it listens.
     public typealias Address = RelayAddress

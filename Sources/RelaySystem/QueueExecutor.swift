@@ -3,6 +3,7 @@ package import Dispatch
 /// Joins an actor to a Dispatch queue, so that handlers of sources on the queue enter the actor without a hop.
 ///
 /// Linux has no `DispatchSerialQueue` that could do the same.
+@available(macOS 15, iOS 18, *)
 package final class QueueExecutor: SerialExecutor {
     package let queue: DispatchQueue
 

@@ -34,6 +34,9 @@ public import RelayClient
 
     /// The channel; `nil` of a preview.
     @ObservationIgnored public let channel: Channel?
+    /// Called with the keys of each change of `records`; at first, when it is set, with all keys. A view may see several changes as one:
+    /// what keeps a drawing of its own, as a PencilKit canvas does, hears of each one here.
+    @ObservationIgnored public var onRecords: (@MainActor (Set<String>) -> Void)? { didSet { onRecords?(records.keys) } }
     @ObservationIgnored private let pointers: Topic?
     @ObservationIgnored private var loops: Loops?
     @ObservationIgnored private var pen: TopicPublisher?
@@ -103,7 +106,7 @@ public import RelayClient
     public func point(at payload: Payload) {
         guard let pointers else { return }
         if let pen, pen.isOpen {
-            try? pen.send(payload, slot: 0)
+            try? pen.send(payload, slot: 1)
         } else if !isStarting {
             isStarting = true
             Task { [weak self] in
@@ -144,6 +147,7 @@ public import RelayClient
         if progress != picture.progress { progress = picture.progress }
         if isComplete != picture.isComplete { isComplete = picture.isComplete }
         update()
+        onRecords?(changed)
     }
 
     private func show(_ people: [String: Member]) {

@@ -4,9 +4,21 @@ import RelayBench
 import RelayConsole
 import RelayReplay
 
-/// The command line.
+/// The program: a relay among other things, so it needs the system that a relay needs.
 @main
-struct Boardrelay {
+enum Main {
+    static func main() async {
+        guard #available(macOS 15, iOS 18, *) else {
+            Console.note("boardrelay needs macOS 15 or newer")
+            exit(ExitCode.failed.rawValue)
+        }
+        await Boardrelay.main()
+    }
+}
+
+/// The command line.
+@available(macOS 15, iOS 18, *)
+enum Boardrelay {
     static let commands: [Command] = [
         .serve, .demo, .sub, .pub, .history, .presence, .meta, .lock, .board, .user, .channel, .device, .record, .replay,
         .status, .key, .token, .check, .repair, .bench(.own),

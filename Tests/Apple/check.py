@@ -3,10 +3,10 @@
 
     python3 Tests/Apple/check.py [--budget SECONDS] [MODULE…]
 
-Without a name it checks all modules, for iOS all but the tests. Modules, their order, their settings and the floors of the platforms
-are read from Package.swift: a new module is checked without being named here. Warnings are errors. Nothing is linked, and nothing
-runs: README.md says what is not seen. The first run fetches Apple's headers from PyPI and builds Swift's own modules; `.build/apple`
-keeps both.
+Without a name it checks all modules at the floors of the package, and with the tests for a Mac that runs them. Modules, their order,
+their settings and the floors are read from Package.swift: a new module is checked without being named here. The app of docs/samples is
+checked, too. Warnings are errors. Nothing is linked, and nothing runs: README.md says what is not seen. The first run fetches Apple's
+headers from PyPI and builds Swift's own modules; `.build/apple` keeps both.
 
 Exit codes: 0 all is well, 1 a module is not, 2 the command line is wrong, 124 over the budget.
 """
@@ -21,22 +21,26 @@ import time
 sys.dont_write_bytecode = True
 import calls
 import standin
-from manifest import Failure, Module, Package, run
-from standin import HERE, OVERLAYS, WORK, Platform
+from manifest import ROOT, Failure, Module, Package, run
+from standin import APP_OVERLAYS, HERE, OVERLAYS, WORK, Platform
 
 ERRORS_SHOWN = 20
-# What the client's modules need, though the package, in which the server is, says more.
-CLIENT_FLOORS = {"macos": "13.0", "ios": "16.0"}
+# The Mac that `swift test` wants: where a relay runs.
+TESTS_FLOOR = "15.0"
+# The app of docs/samples, which observes a board.
+APP, APP_FLOOR, APP_PRODUCTS = "Whiteboard", "17.0", ["WhiteboardModel", "RelayClient", "BoardFormat"]
 
 
 class Check:
     """One platform's modules."""
 
-    def __init__(self, package: Package, platform: Platform, deadline: float, modules: list[Module] | None = None):
+    def __init__(self, package: Package, platform: Platform, deadline: float, modules: list[Module] | None = None, of_app: bool = False):
         self.package, self.platform, self.deadline = package, platform, deadline
-        # Tests are for a Mac, where `swift test` runs them.
-        self.modules = modules or [
-            module for module in package.ordered(platform.name) if platform.name == "macos" or not module.is_test]
+        folder = HERE / "overlay"
+        self.declared = [folder / f"{name}.swift" for name in OVERLAYS]
+        if of_app:
+            self.declared += [folder / "sample" / f"{name}.swift" for name in APP_OVERLAYS]
+        self.modules = modules or [module for module in package.ordered(platform.name) if not module.is_test]
         # Not within the SDK: what lies there is no module of this package.
         self.out = WORK / "modules" / f"{platform.name}{platform.floor}"
         self.overlays = self.out / "overlays"
@@ -44,14 +48,15 @@ class Check:
 
     def write_overlays(self):
         self.overlays.mkdir(parents=True, exist_ok=True)
-        for name in OVERLAYS:
+        for source in self.declared:
+            name = source.stem
             command = [*self.frontend("-emit-module"), "-disable-availability-checking", "-parse-as-library", "-module-name", name]
             if name == "Darwin":
                 command.append("-import-underlying-module")
             product = self.overlays / f"{name}.swiftmodule"
-            written = run([*command, str(HERE / "overlay" / f"{name}.swift"), "-o", str(product)], self.deadline)
+            written = run([*command, str(source), "-o", str(product)], self.deadline)
             if written.returncode != 0:
-                raise Failure(f"{self.platform.name}: overlay/{name}.swift does not compile:\n{written.stdout}")
+                raise Failure(f"{self.platform.name}: {source.relative_to(HERE)} does not compile:\n{written.stdout}")
 
     def write_interfaces(self):
         """Writes what importers see of the modules that have any, without a look into functions."""
@@ -74,7 +79,8 @@ class Check:
 
     def compiler(self, module: Module, mode: str) -> list[str]:
         """The compiler's frontend on a module of Swift, which sees what the module depends on and nothing else."""
-        words = [*self.frontend(mode), "-warnings-as-errors", "-enable-testing", "-package-name", "package", "-module-name", module.name]
+        words = [*self.frontend(mode), "-warnings-as-errors", "-enable-testing", "-package-name", module.package]
+        words += ["-module-name", module.name]
         for need in self.package.closure(module.name, self.platform.name):
             match need.kind:
                 case "SwiftTarget":
@@ -129,16 +135,19 @@ def main() -> int:
 
 def check_all(names: list[str], start: float, deadline: float) -> int:
     package = Package(deadline)
-    if unknown := [name for name in names if name not in package.modules]:
+    if unknown := [name for name in names if name not in {*package.modules, APP}]:
         print(f"error: Package.swift has no module {', '.join(unknown)}", file=sys.stderr)
         return 2
     if package.floors.keys() != standin.STDLIB_FLOORS.keys():
         raise Failure(f"Package.swift has floors for {', '.join(package.floors)}; this check knows {', '.join(standin.STDLIB_FLOORS)}")
     platforms = [Platform(name, floor) for name, floor in package.floors.items()]
     standin.prepare(platforms, deadline)
+    # For the floors, where what is `@available` on newer systems only is told.
     checks = [Check(package, platform, deadline) for platform in platforms]
-    checks += [
-        Check(package, Platform(name, floor), deadline, calls.client_modules(package, name)) for name, floor in CLIENT_FLOORS.items()]
+    checks.append(Check(package, Platform("macos", TESTS_FLOOR), deadline, package.ordered("macos")))
+    package.modules[APP] = package.app(APP, ROOT / "docs" / "samples" / APP, APP_PRODUCTS)
+    app = [module for module in package.closure(APP, "ios") if module.kind == "SwiftTarget"] + [package.modules[APP]]
+    checks.append(Check(package, Platform("ios", APP_FLOOR), deadline, app, of_app=True))
     red = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for step in (Check.write_overlays, Check.write_interfaces):

@@ -6,6 +6,8 @@ import subprocess
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# What tests are built with on a Mac. Here they are checked for a system that has all they use.
+UNASKED = ["-Xfrontend", "-disable-availability-checking"]
 
 
 class Failure(Exception):
@@ -30,6 +32,7 @@ class Module:
     headers: pathlib.Path  # of a C module
     settings: list[dict]
     dependencies: list[dict]
+    package: str = "package"  # whose `package` declarations it sees
 
     def needs(self, platform: str) -> list[str]:
         """The modules of this package that it depends on there."""
@@ -56,6 +59,8 @@ class Module:
                     flags += ["-enable-upcoming-feature", value["_0"]]
                 case "enableExperimentalFeature":
                     flags += ["-enable-experimental-feature", value["_0"]]
+                case "unsafeFlags" if value["_0"] == UNASKED:
+                    pass
                 case "define":
                     flags += [f"-D{value['_0']}"]
                 case _:
@@ -78,6 +83,16 @@ class Package:
         self.floors = {floor["platformName"]: floor["version"] for floor in dump["platforms"]}
         described = {target["name"]: target for target in description["targets"]}
         self.modules = {target["name"]: module(target, described[target["name"]]) for target in dump["targets"]}
+        self.products = {product["name"] for product in dump["products"]}
+
+    def app(self, name: str, folder: pathlib.Path, products: list[str]) -> Module:
+        """An app that uses products of this package, in Swift 6 mode; it is no module of the package."""
+        if missing := [product for product in products if product not in self.products]:
+            raise Failure(f"{name} wants the products {', '.join(missing)}, and Package.swift has none of that name")
+        mode = {"kind": {"swiftLanguageMode": {"_0": "6"}}}
+        return Module(
+            name=name, kind="SwiftTarget", folder=folder, sources=sorted(folder.glob("*.swift")), has_resources=False, is_test=False,
+            headers=folder, settings=[mode], dependencies=[{"byName": [product, None]} for product in products], package=name)
 
     def closure(self, name: str, platform: str) -> list[Module]:
         """What a module can import on a platform: all that it needs, however far, what is needed before what needs it."""

@@ -19,6 +19,8 @@ WORK = ROOT / ".build" / "apple"
 ZIGLANG = "0.17.1"
 HEADERS = "ziglang/lib/libc/include/any-darwin-any/"
 OVERLAYS = ["Darwin", "Dispatch", "Foundation", "CoreFoundation", "Security", "Network"]
+# What only apps use: overlay/sample has them, and each needs those before it.
+APP_OVERLAYS = ["CoreGraphics", "UIKit", "PencilKit", "SwiftUI"]
 # Each needs what no Apple system has, or more of Foundation than the overlay has.
 LEFT_OUT = {"Glibc", "Cxx", "CxxStdlib", "_Testing_Foundation"}
 # The first of Apple's systems that Swift was a part of: the standard library names what came later.

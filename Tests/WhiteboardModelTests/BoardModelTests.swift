@@ -43,7 +43,7 @@ import WhiteboardModel
             ann.point(at: "5,5")
             await Task.yield()
         }
-        #expect(ben.cursors["ann"]?.payload.text == "5,5" && ann.link.isConnected)
+        #expect(ben.cursors["ann"]?.payload.text == "5,5" && ben.cursors["ann"]?.slot == 1 && ann.link.isConnected)
         try ben.remove("s1")
         // Another user's record takes a right that ben has on an open relay.
         await until { ann.records["s1"] == nil && ben.records.isEmpty }
@@ -92,11 +92,35 @@ import WhiteboardModel
         await relay.stop()
     }
 
+    @Test("what keeps a drawing of its own is called with all keys at first, then with those of every change, also where views see one")
+    func onRecords() async throws {
+        let relay = try await WhiteboardRelay.start(.init(port: 0))
+        let ann = try model(relay, "ann")
+        try await ann.open()
+        try ann.put("1,1", key: "s1")
+        await until { ann.records["s1"]?.isPending == false }
+        var drawn: [String: String] = [:], calls: [Set<String>] = []
+        ann.onRecords = { [unowned ann] keys in
+            calls.append(keys)
+            for key in keys { drawn[key] = ann.records[key]?.payload?.text }
+        }
+        #expect(calls == [["s1"]] && drawn == ["s1": "1,1"])
+        for place in 2...40 { try ann.put("\(place)", key: "s\(place)") }
+        try ann.remove("s1")
+        await until { ann.records["s1"] == nil && ann.unsent.unstored == 0 && !ann.records.contains { $0.isPending } }
+        #expect(drawn == Dictionary(uniqueKeysWithValues: ann.records.map { ($0.key, $0.payload!.text!) }) && drawn.count == 39)
+        try await ann.leave()
+        await relay.stop()
+    }
+
     @Test("a preview needs no relay")
     func preview() async throws {
         let board = BoardModel(
             records: BoardRecords([BoardRecord(key: "s1", payload: "x", author: "ann")]), people: ["ann": Member(user: "ann")])
         #expect(board.records.count == 1 && board.isComplete && board.link.isConnected && board.channel == nil)
+        var keys: Set<String> = []
+        board.onRecords = { keys = $0 }
+        #expect(keys == ["s1"])
         try board.put("y", key: "s2")
         board.point(at: "1,1")
         try await board.open()

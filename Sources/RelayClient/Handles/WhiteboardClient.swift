@@ -21,7 +21,7 @@ public final class WhiteboardClient: Sendable {
     ///
     /// - Parameters:
     ///   - invitation: where the relay is and what lets in.
-    ///   - user: the user's id, 1…64 bytes of ASCII: drawn once per installation and kept. People see the state `name`.
+    ///   - user: the user's id, 1…64 bytes of ASCII, such as `keptUserID()`. People see the state `name`.
     /// - Throws: `badName`; `badRequest` for an invitation without an address, or whose addresses are protected in different ways.
     public convenience init(_ invitation: Invitation, user: String, options: ClientOptions = .init()) throws(RelayError) {
         try self.init(invitation, .user(try checkedName(user)), options, nil)

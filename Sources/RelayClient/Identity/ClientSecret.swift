@@ -7,8 +7,12 @@ import RelayWire
 /// A relay that does not let everybody in gives a user id only to the secret it was first used with, for 24 h after the
 /// last use.
 public enum ClientSecret: Sendable, Equatable {
-    /// Drawn at the first use of a user id at a relay and kept in a file that only this account may read (0600), in
-    /// `folder`, or in the platform's folder for application data (`~/.local/share/boardrelay/clients`).
+    /// Drawn at the first use of a user id at a relay and kept: on Apple's systems in the Keychain, elsewhere and with `folder` in a file
+    /// that only this account may read (0600); without `folder` in `~/.local/share/boardrelay/clients`.
+    ///
+    /// What is in the Keychain is there when the app was removed and comes again, on this device only, once that was unlocked after its
+    /// start. A program without a part in it (on macOS one without a provisioning profile, such as a command) has a file in Application
+    /// Support instead; when it gets a part in it, the Keychain takes over what the file has.
     ///
     /// Nothing is kept for a relay that a test started on a port of the system's choice: no later one has its address.
     case kept(folder: URL? = nil)
@@ -19,8 +23,10 @@ public enum ClientSecret: Sendable, Equatable {
 
     private static let digitCount = 32
 
-    /// - Throws: `badRequest` for digits that are not hexadecimal; `secretNotKept`, when the file cannot be read or made.
-    package func digits(for user: Name, at address: RelayAddress, relayID: String? = nil) throws(RelayError) -> String {
+    /// - Throws: `badRequest` for digits that are not hexadecimal; `secretNotKept`, when the file or item cannot be read or made.
+    package func digits(
+        for user: Name, at address: RelayAddress, relayID: String? = nil, keychain: (any Keychain)? = systemKeychain
+    ) throws(RelayError) -> String {
         switch self {
         case .digits(let digits):
             guard KeptDigits.areHexadecimal(digits.utf8, count: Self.digitCount) else {
@@ -32,9 +38,8 @@ public enum ClientSecret: Sendable, Equatable {
         case .inMemory: return KeptDigits.draw(Self.digitCount)
         case .kept(let folder):
             guard address.isLasting else { return KeptDigits.draw(Self.digitCount) }
-            return try Self.file(of: user, at: address, relayID, in: folder).readOrDraw {
-                relayID == nil ? nil : try? Self.file(of: user, at: address, nil, in: folder).readOrDraw()
-            }
+            func place(_ relayID: String?) -> KeptDigits { Self.place(of: user, at: address, relayID, in: folder, keychain) }
+            return try place(relayID).readOrDraw { relayID == nil ? nil : try? place(nil).readOrDraw() }
         }
     }
 
@@ -42,22 +47,34 @@ public enum ClientSecret: Sendable, Equatable {
     ///
     /// - Parameter replaces: whether in place of what is kept there.
     /// - Throws: `secretNotKept`.
-    func keep(_ digits: String, for user: Name, at address: RelayAddress, relayID: String?, replaces: Bool) throws(RelayError) {
+    package func keep(
+        _ digits: String, for user: Name, at address: RelayAddress, relayID: String?, replaces: Bool,
+        keychain: (any Keychain)? = systemKeychain
+    ) throws(RelayError) {
         guard case .kept(let folder) = self, address.isLasting else { return }
-        try Self.file(of: user, at: address, relayID, in: folder).keep(digits, replaces: replaces)
+        try Self.place(of: user, at: address, relayID, in: folder, keychain).keep(digits, replaces: replaces)
     }
 
-    private static func file(of user: Name, at address: RelayAddress, _ relayID: String?, in folder: URL?) -> KeptDigits {
-        KeptDigits(path: path(of: user, at: address, relayID, in: folder ?? usualFolder), count: digitCount, what: "a client secret")
+    private static func place(
+        of user: Name, at address: RelayAddress, _ relayID: String?, in folder: URL?, _ keychain: (any Keychain)?
+    ) -> KeptDigits {
+        KeptDigits(
+            name: name(of: user, at: address, relayID), folder: (folder ?? usualFolder).path, count: digitCount, what: "a client secret",
+            keychain: folder == nil ? keychain : nil)
     }
 
-    /// Where the device is kept beside it.
-    var folder: URL? {
+    /// Whose device this is, beside it; `nil` where nothing is kept.
+    func place(ofDevice user: Name, at address: RelayAddress, _ relayID: String?, count: Int, _ keychain: (any Keychain)?) -> KeptDigits? {
+        let folder: URL?
         switch self {
-        case .kept(let folder): folder ?? Self.usualFolder
-        case .digits: Self.usualFolder
-        case .inMemory: nil
+        case .kept(let own): folder = own
+        case .digits: folder = nil
+        case .inMemory: return nil
         }
+        // A name that no user's secret has: `_` stands for itself in none of them.
+        return KeptDigits(
+            name: Self.name(of: user, at: address, relayID) + "_device", folder: (folder ?? Self.usualFolder).path, count: count,
+            what: "a device", keychain: folder == nil ? keychain : nil)
     }
 
     private static var usualFolder: URL {
@@ -65,11 +82,18 @@ public enum ClientSecret: Sendable, Equatable {
         return (folders.first ?? FileManager.default.temporaryDirectory).appendingPathComponent("boardrelay/clients", isDirectory: true)
     }
 
-    /// `folder/relay/id/user`, or `folder/host/port/user` of a relay whose id is not known; each one name of at most 255 bytes that no
-    /// file system folds into another.
-    static func path(of user: Name, at address: RelayAddress, _ relayID: String?, in folder: URL) -> String {
+    /// `relay/id/user`, or `host/port/user` of a relay whose id is not known; each one name of at most 255 bytes that no file system folds
+    /// into another.
+    private static func name(of user: Name, at address: RelayAddress, _ relayID: String?) -> String {
         let place = relayID.map { ["relay", fileName($0)] } ?? [fileName(address.host.lowercased()), "\(address.port)"]
-        return ([folder.path] + place + [fileName(user.text)]).joined(separator: "/")
+        return (place + [fileName(user.text)]).joined(separator: "/")
+    }
+
+    /// Of the user that belongs to the installation. No relay is called like that.
+    package static func user(folder: URL?, keychain: (any Keychain)? = systemKeychain) -> KeptDigits {
+        KeptDigits(
+            name: "_user", folder: (folder ?? usualFolder).path, count: digitCount, what: "a user id",
+            keychain: folder == nil ? keychain : nil)
     }
 
     /// Lower-case letters, digits and `-` stay; every other byte becomes `%` and two digits.
@@ -85,4 +109,13 @@ public enum ClientSecret: Sendable, Equatable {
         }
         return name
     }
+}
+
+extension WhiteboardClient {
+    /// The user id of this installation: 32 hexadecimal digits, drawn at the first call and kept as `ClientSecret.kept(folder:)` keeps.
+    ///
+    /// Where there is no Keychain, all programs of an account have the same one, unless they have folders of their own.
+    ///
+    /// - Throws: `secretNotKept`, when the file or item cannot be read or made.
+    public static func keptUserID(folder: URL? = nil) throws(RelayError) -> String { try ClientSecret.user(folder: folder).readOrDraw() }
 }

@@ -6,6 +6,7 @@ import RelaySystem
 import RelayWire
 
 /// Who may come in: the keys of a relay, and the rules that the hub goes by.
+@available(macOS 15, iOS 18, *)
 final class Gate: Sendable {
     private let access: WhiteboardRelay.Access
     /// The keys that count. Held to read or replace them and no longer: whoever logs may ask for them.
@@ -93,6 +94,7 @@ final class Gate: Sendable {
     private var joinRole: Role { if case .keys(let role, _) = access { role } else { .editor } }
 }
 
+@available(macOS 15, iOS 18, *)
 extension Engine {
     /// Logs what an operator did. Waits for the queue: not to be called on it.
     nonisolated fileprivate func auditNow(_ words: String) {

@@ -1,5 +1,6 @@
 import Foundation
 
+@available(macOS 15, iOS 18, *)
 extension WhiteboardRelay.Storage {
     /// Where a daemon keeps its data unless told otherwise: `$STATE_DIRECTORY` (which systemd sets; the first, if
     /// several), else `boardrelay/data` in the platform's folder for a user's application data: `$XDG_DATA_HOME` or

@@ -5,6 +5,7 @@ import RelayJournal
 import RelaySystem
 
 /// A data folder that is looked at, or saved, while no relay has it. Nothing in it is changed.
+@available(macOS 15, iOS 18, *)
 package final class FolderSalvage {
     package let path: String
     private let salvage: Salvage

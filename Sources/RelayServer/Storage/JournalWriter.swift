@@ -11,6 +11,7 @@ import RelaySystem
 /// batches boards are read, and boards and journal are compacted, in small steps. After a failure everything submitted is
 /// dropped, and boards can be read, until the engine has said that it knows (`acknowledgeFailure`): what it submitted before rests on
 /// what has failed.
+@available(macOS 15, iOS 18, *)
 actor JournalWriter {
     /// What the engine is told, in the order in which it happened.
     enum Outcome: Sendable, Equatable {

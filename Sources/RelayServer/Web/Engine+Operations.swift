@@ -5,6 +5,7 @@ import RelayWire
 
 // What operators ask by HTTP. No label holds what a user has chosen, a channel or an address. [HT9]
 
+@available(macOS 15, iOS 18, *)
 extension Engine {
     enum Path {
         static let health = "/healthz"

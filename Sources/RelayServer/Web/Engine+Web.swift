@@ -7,6 +7,7 @@ import RelayWire
 
 // Links that speak HTTP: pages and operators' numbers, and WebSockets, which are relay connections from then on.
 
+@available(macOS 15, iOS 18, *)
 extension Engine {
     /// The first byte of a link was not 0. [FR5]
     func beginWeb(_ id: ConnectionID) {

@@ -1,6 +1,7 @@
 import RelayGateway
 import RelayPage
 
+@available(macOS 15, iOS 18, *)
 extension WhiteboardRelay {
     /// How a relay meets browsers.
     public struct Web: Sendable {
@@ -25,6 +26,7 @@ extension WhiteboardRelay {
 }
 
 /// What is served, and by which names: the names change with the network.
+@available(macOS 15, iOS 18, *)
 struct WebSite: Sendable {
     private let given: [Authority]
     let operators: Operators

@@ -5,6 +5,7 @@ import RelayServer
 import RelayStorage
 import RelayWire
 
+@available(macOS 15, iOS 18, *)
 extension Command {
     private static let folder = Argument(name: "FOLDER", help: "The data folder. No relay may run on it.")
 

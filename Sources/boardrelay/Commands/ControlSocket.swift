@@ -6,6 +6,7 @@ import RelayServer
 import RelaySystem
 
 /// Where a relay answers its operator: in its data folder, and where its port tells it from others.
+@available(macOS 15, iOS 18, *)
 enum ControlSocket {
     static func path(inFolder folder: String) -> String { folder + (folder.hasSuffix("/") ? "" : "/") + "control.sock" }
 

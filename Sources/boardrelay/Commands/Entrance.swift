@@ -6,6 +6,7 @@ import RelayRights
 import RelayServer
 
 /// How people come in: what `serve` says at its start, and again when the machine's addresses are others.
+@available(macOS 15, iOS 18, *)
 struct Entrance: Sendable {
     let access: WhiteboardRelay.Access
     let keys: AccessKeys?
@@ -102,6 +103,7 @@ struct Entrance: Sendable {
     }
 }
 
+@available(macOS 15, iOS 18, *)
 extension Entrance {
     /// For the terminal as it is now.
     init(_ options: WhiteboardRelay.Options, _ server: WhiteboardRelay) {

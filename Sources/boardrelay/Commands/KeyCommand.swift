@@ -6,6 +6,7 @@ import RelayServer
 import RelaySystem
 import RelayWire
 
+@available(macOS 15, iOS 18, *)
 extension Command {
     static let key = Command(
         name: "key",
@@ -91,6 +92,7 @@ extension Command {
     }
 }
 
+@available(macOS 15, iOS 18, *)
 extension Command {
     /// Prints a join code, and another one if the relay has started anew meanwhile. [AC20]
     private static func code(_ report: KeysReport, to board: String, _ arguments: Arguments) async throws -> ExitCode {
@@ -133,6 +135,7 @@ extension Command {
 }
 
 /// Addresses with a key in them.
+@available(macOS 15, iOS 18, *)
 enum KeyText {
     /// Addresses of the whiteboard without a key, the best first: by the names that the relay was given, then by its addresses.
     ///

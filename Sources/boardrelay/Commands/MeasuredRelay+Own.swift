@@ -2,6 +2,7 @@ import RelayBench
 import RelayConsole
 import RelayServer
 
+@available(macOS 15, iOS 18, *)
 extension MeasuredRelay {
     /// What `serve` of this program starts.
     static let own = MeasuredRelay(

@@ -3,6 +3,7 @@ import RelayConsole
 import RelayIO
 import RelayWire
 
+@available(macOS 15, iOS 18, *)
 extension Command {
     static let meta = Command(
         name: "meta",

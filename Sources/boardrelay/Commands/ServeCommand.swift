@@ -7,6 +7,7 @@ import RelayServer
 import RelaySystem
 import RelayWire
 
+@available(macOS 15, iOS 18, *)
 extension Command {
     static let serve = Command(
         name: "serve",

@@ -3,6 +3,7 @@ import RelayIO
 import RelayServer
 
 /// What `serve` shows to those at its terminal, and what keys do there.
+@available(macOS 15, iOS 18, *)
 struct ServeScreen: Sendable {
     let log: ServeLog
     let view: HostView

@@ -4,6 +4,7 @@ import RelayIO
 import RelayServer
 import RelaySystem
 
+@available(macOS 15, iOS 18, *)
 extension Command {
     static let demo = Command(
         name: "demo",

@@ -5,7 +5,13 @@
 public typealias CFIndex = Int
 public typealias CFStringEncoding = UInt32
 public class CFAllocator {}
-public class CFString {}
+public typealias CFTypeRef = AnyObject
+public class CFString: Hashable {
+    public static func == (a: CFString, b: CFString) -> Bool { a === b }
+    public func hash(into hasher: inout Hasher) {}
+}
+/// On Apple's systems a class, into which `as` turns a dictionary of Swift's: that takes Objective-C.
+public typealias CFDictionary = [CFString: Any]
 public class CFArray {}
 public class CFData {}
 public class CFError: Error, @unchecked Sendable {}

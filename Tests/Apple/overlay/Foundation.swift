@@ -141,6 +141,7 @@ extension String {
 }
 
 extension StringProtocol {
+    public var capitalized: String { "" }
     public func trimmingCharacters(in set: CharacterSet) -> String { "" }
     public func appending(_ text: some StringProtocol) -> String { "" }
     public func components(separatedBy separator: some StringProtocol) -> [String] { [] }

@@ -22,6 +22,26 @@ public var errSecHostNameMismatch: OSStatus { -67602 }
 public var errSecCertificateExpired: OSStatus { -67818 }
 public var errSecCertificateNotValidYet: OSStatus { -67819 }
 public var errSecNotTrusted: OSStatus { -67843 }
+public var errSecDuplicateItem: OSStatus { -25299 }
+public var errSecItemNotFound: OSStatus { -25300 }
+public var errSecMissingEntitlement: OSStatus { -34018 }
+
+// SecItem.h: "secitemcopymatching(_:_:)", "ksecclass" and so on.
+public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus { 0 }
+public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus { 0 }
+public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus { 0 }
+public var kSecClass: CFString { fatalError() }
+public var kSecClassGenericPassword: CFString { fatalError() }
+public var kSecAttrService: CFString { fatalError() }
+public var kSecAttrAccount: CFString { fatalError() }
+public var kSecAttrAccessible: CFString { fatalError() }
+public var kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly: CFString { fatalError() }
+public var kSecValueData: CFString { fatalError() }
+public var kSecReturnData: CFString { fatalError() }
+public var kSecMatchLimit: CFString { fatalError() }
+public var kSecMatchLimitOne: CFString { fatalError() }
+@available(macOS 10.15, iOS 13.0, *)
+public var kSecUseDataProtectionKeychain: CFString { fatalError() }
 
 // SecProtocolOptions.h and SecProtocolTypes.h: "sec_protocol_options_set_verify_block(_:_:_:)" and so on.
 public protocol OS_sec_protocol_options: AnyObject {}
