@@ -12,6 +12,7 @@ import os
 import pathlib
 import signal
 import sys
+import threading
 import time
 import traceback
 
@@ -49,30 +50,60 @@ def run(options, engines):
         __import__(theme)
     binary = find_binary(options.binary)
     screen = tools.Screen()
-    browsers = stage.Browsers(screen)
-    passed, failed, began = 0, [], time.monotonic()
-    try:
+    report = Report()
+    everyone = [stage.Browsers(screen) for _ in engines]
+
+    def check(browsers, group, title, function):
+        name = f"{'+'.join(group)}: {title}"
+        if options.only in name:
+            report.time(name, lambda: attempt(function, stage.Stage(binary, browsers, group, options.screenshots)))
+
+    def alone(browsers, engine):
         for title, together, function in stage.CHECKS:
-            for group in ([engines] if together else [[engine] for engine in engines]):
-                name = f"{'+'.join(group)}: {title}"
-                if options.only not in name or (together and len(engines) < 2):
-                    continue
-                start = time.monotonic()
-                problem = attempt(function, stage.Stage(binary, browsers, group, options.screenshots))
-                seconds = time.monotonic() - start
-                if problem is None:
-                    passed += 1
-                    print(f"ok {name} ({seconds:.1f} s)", flush=True)
-                else:
-                    failed.append(name)
-                    print(f"FAIL {name}: {problem} ({seconds:.1f} s)", flush=True)
+            if not together:
+                check(browsers, [engine], title, function)
+
+    try:
+        # Browsers wait most of the time: the engines take their turns side by side.
+        sides = [threading.Thread(target=alone, args=pair, daemon=True) for pair in zip(everyone, engines)]
+        for side in sides:
+            side.start()
+        for side in sides:
+            side.join()
+        for title, together, function in stage.CHECKS:
+            if together and len(engines) == 2:
+                check(everyone[0], engines, title, function)
     finally:
-        browsers.end()
+        for browsers in everyone:
+            browsers.end()
         screen.end()
-    print(f"{passed} passed, {len(failed)} failed, in {time.monotonic() - began:.0f} s")
-    if passed == 0 and not failed:
-        print("FAIL: nothing was checked")
-    return 1 if failed or passed == 0 else 0
+    return report.end()
+
+
+class Report:
+    """One line for each check, from any thread."""
+
+    def __init__(self):
+        self.lock, self.passed, self.failed, self.began = threading.Lock(), 0, 0, time.monotonic()
+
+    def time(self, name, check):
+        start = time.monotonic()
+        problem = check()
+        seconds = time.monotonic() - start
+        with self.lock:
+            if problem is None:
+                self.passed += 1
+                print(f"ok {name} ({seconds:.1f} s)", flush=True)
+            else:
+                self.failed += 1
+                print(f"FAIL {name}: {problem} ({seconds:.1f} s)", flush=True)
+
+    def end(self):
+        """Prints the counts; the exit code."""
+        print(f"{self.passed} passed, {self.failed} failed, in {time.monotonic() - self.began:.0f} s")
+        if self.passed == 0 and self.failed == 0:
+            print("FAIL: nothing was checked")
+        return 1 if self.failed or self.passed == 0 else 0
 
 
 def attempt(function, stage):

@@ -68,7 +68,7 @@ class Target:
     mode: int = 6
 
     def manifest(self) -> str:
-        products = {f"Relay{name}" for name in ("Server", "Client", "RTM")}
+        products = {f"Relay{name}" for name in ("Server", "Client", "RTM", "Testing")}
         needs = ", ".join(
             f'.product(name: "{name}", package: "whiteboard-relay")' if name in products else f'"{name}"' for name in self.dependencies)
         kind = "executableTarget" if self.isRun else "target"
@@ -135,7 +135,7 @@ class Page:
             declared += re.findall(r"(?m)^    func (\w+)", extension)
         if missing := [name for name in declared if not re.search(rf"\b{name}\b", files["Main.swift"])]:
             raise Red(f"{self.name}: {', '.join(missing)}: not called by Tests/Documented/Swift/{driver.name}")
-        return Target(self.stem, True, ["RelayClient", "RelayRTM", "RelayServer"], files)
+        return Target(self.stem, True, ["RelayClient", "RelayRTM", "RelayServer", "RelayTesting"], files)
 
 
     def main(self) -> str:

@@ -92,7 +92,8 @@ extension WhiteboardClient {
         _ extract: @escaping @Sendable (ReaderItem) -> Element?
     ) -> Events<Element> {
         let extract: @Sendable (ReaderItem) -> Element? = { $0.audience.contains(.handles) ? extract($0) : nil }
-        let reader = Reader(self, of: Events<Element>.self, channel: channel, topic: topic, view: { extract($0) == nil ? nil : $0 }, ended: ended)
+        let reader = Reader(
+            self, of: Events<Element>.self, channel: channel, topic: topic, view: { extract($0) == nil ? nil : $0 }, ended: ended)
         return Events(reader: reader, extract: extract)
     }
 }
