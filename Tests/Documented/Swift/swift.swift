@@ -20,6 +20,7 @@ func expectEqual<Value: Equatable>(_ left: Value, _ right: Value) { precondition
             try await fragment2(client: client, lesson: lesson)
             try await fragment3(client: client, lesson: lesson)
             try await twoClients()
+            try await awayAfterTenSeconds()
             try await Calls.all(client, with: bob)
             await bob.close()
         }
