@@ -7,6 +7,7 @@ import Testing
     private static let products = [
         "RelayClient": ["RelayClient", "RelayClientCore", "RelayWire", "RelayRights", "RelayIO"], "RelayServer": ["RelayServer", "RelayCore"],
         "RelayRTM": ["RelayRTM"], "WhiteboardModel": ["WhiteboardModel"], "BoardFormat": ["BoardFormat"],
+        "RelayTesting": ["RelayTesting"],
     ]
 
     @Test("each public type of a product is named by the package that depends on all of them, with and without its module")

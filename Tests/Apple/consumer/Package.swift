@@ -15,6 +15,7 @@ let package = Package(
                 .product(name: "RelayRTM", package: "whiteboard-relay"),
                 .product(name: "WhiteboardModel", package: "whiteboard-relay"),
                 .product(name: "BoardFormat", package: "whiteboard-relay"),
+                .product(name: "RelayTesting", package: "whiteboard-relay"),
             ])
     ]
 )

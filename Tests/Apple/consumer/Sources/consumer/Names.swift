@@ -4,6 +4,7 @@ import BoardFormat
 import RelayClient
 import RelayRTM
 import RelayServer
+import RelayTesting
 import WhiteboardModel
 
 enum Names {
@@ -369,4 +370,8 @@ enum Names {
     typealias Bare_WhiteboardPicture = WhiteboardPicture
     typealias BoardFormat_WhiteboardRecord = BoardFormat.WhiteboardRecord
     typealias Bare_WhiteboardRecord = WhiteboardRecord
+    typealias RelayTesting_TestClock = RelayTesting.TestClock
+    typealias Bare_TestClock = TestClock
+    typealias RelayTesting_TestRelay = RelayTesting.TestRelay
+    typealias Bare_TestRelay = TestRelay
 }
