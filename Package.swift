@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayPrimitives, RelayWire,
-// RelayRights, RelayGateway, BoardFormat, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
+// Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayPrimitives, RelayWire, RelayMonitoring,
+// RelayRights, RelayTokens, RelayGateway, BoardFormat, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
 
 // A release knows its files and lines, for backtraces, and not its variables: a debugger has the debug build for those. That takes
 // a tenth off a release build's time, a fifth off its memory and a quarter off the program. SwiftPM puts its own `-g` behind the flags
@@ -46,19 +46,24 @@ let package = Package(
         .library(name: "WhiteboardModel", targets: ["WhiteboardModel"]),
         .library(name: "RelayTesting", targets: ["RelayTesting"]),
         .library(name: "BoardFormat", targets: ["BoardFormat"]),
+        // For operators, whose types are not in every app's way.
+        .library(name: "RelayMonitoring", targets: ["RelayMonitoring"]),
+        .library(name: "RelayTokens", targets: ["RelayTokens"]),
         .executable(name: "boardrelay", targets: ["boardrelay"]),
     ],
     targets: [
         module("RelayPrimitives"),
         module("RelayWire", ["RelayPrimitives"]),
-        module("RelayRights", ["RelayPrimitives", "RelayWire"]),
+        module("RelayMonitoring", ["RelayWire"]),
+        module("RelayRights", ["RelayWire"]),
+        module("RelayTokens", ["RelayPrimitives", "RelayRights", "RelayWire"]),
         module("RelayGateway", ["RelayPrimitives", "RelayWire"]),
         module("BoardFormat", ["RelayWire"]),
         // What the hub and the journal say to each other: the hub is compiled while the journal is.
         module("RelayStorage", ["RelayPrimitives"]),
         module("RelayJournal", ["RelayPrimitives", "RelayStorage"]),
-        module("RelayCore", ["RelayRights", "RelayPrimitives", "RelayStorage", "RelayWire"]),
-        module("RelayClientCore", ["RelayPrimitives", "RelayRights", "RelayWire"]),
+        module("RelayCore", ["RelayMonitoring", "RelayTokens", "RelayRights", "RelayPrimitives", "RelayStorage", "RelayWire"]),
+        module("RelayClientCore", ["RelayMonitoring", "RelayPrimitives", "RelayRights", "RelayWire"]),
         // epoll, which the module of Linux's C library leaves out: a header and no code.
         .systemLibrary(name: "CEpoll"),
         module("RelayIO", ["RelayPrimitives", .target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
@@ -67,8 +72,8 @@ let package = Package(
         // What the compiler puts into the program: the whiteboard and its client, the demo's lesson, and the commit of a packaged build.
         .target(name: "CResources"),
         .target(name: "RelayPage", dependencies: ["CResources"], exclude: ["client", "package.json", "page", "relay-client.d.ts", "relay-client.js"], swiftSettings: strict),
-        module("RelayServer", ["RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayStorage", "RelaySystem", "RelayPage", "RelayPrimitives", "RelayRights", "RelayWire", onlyApple("RelayServerPrivacy")]),
-        module("RelayClient", ["RelayClientCore", "RelayIO", "RelayPrimitives", "RelayRights", "RelayWire", onlyApple("RelayClientPrivacy")]),
+        module("RelayServer", ["RelayTokens", "RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayStorage", "RelaySystem", "RelayPage", "RelayPrimitives", "RelayRights", "RelayWire", onlyApple("RelayServerPrivacy")]),
+        module("RelayClient", ["RelayMonitoring", "RelayClientCore", "RelayIO", "RelayPrimitives", "RelayRights", "RelayWire", onlyApple("RelayClientPrivacy")]),
         privacy("RelayServerPrivacy"),
         privacy("RelayClientPrivacy"),
         // What SwiftUI observes. Observation is in no other module: the daemon does not link it.
@@ -85,11 +90,12 @@ let package = Package(
         module("RelayReplay", ["RelayRights", "BoardFormat", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"],
             swiftSettings: unhurried),
         // A relay in memory for the tests of apps: hub and clients on a clock moved by hand.
-        module("RelayTesting", ["RelayClient", "RelayClientCore", "RelayCore", "RelayIO", "RelayJournal", "RelayPrimitives", "RelayRights", "RelayStorage", "RelayWire"]),
-        module("RelayTestKit", ["RelayClientCore", "RelayCore", "RelayJournal", "RelayStorage", "RelayPrimitives", "RelayRights", "RelayTesting", "RelayWire"]),
+        module("RelayTesting", ["RelayMonitoring", "RelayTokens", "RelayClient", "RelayClientCore", "RelayCore", "RelayIO", "RelayJournal", "RelayPrimitives", "RelayRights", "RelayStorage", "RelayWire"]),
+        module("RelayTestKit", ["RelayMonitoring", "RelayTokens", "RelayClientCore", "RelayCore", "RelayJournal", "RelayStorage", "RelayPrimitives", "RelayRights", "RelayTesting", "RelayWire"]),
         .executableTarget(
             name: "boardrelay",
             dependencies: [
+                "RelayMonitoring", "RelayTokens",
                 "CResources", "RelayRights", "RelayBench", "BoardFormat", "RelayClient", "RelayConsole", "RelayCore", "RelayGateway", "RelayIO",
                 "RelayJournal", "RelayStorage", "RelayReplay", "RelayServer", "RelaySystem", "RelayWire",
             ],
@@ -97,26 +103,28 @@ let package = Package(
             swiftSettings: unhurried),
 
         tests("RelayPrimitivesTests", ["RelayPrimitives"], resources: [.copy("Vectors")]),
-        tests("RelayWireTests", ["RelayPrimitives", "RelayWire"]),
-        tests("RelayRightsTests", ["RelayRights", "RelayPrimitives", "RelayWire"], resources: [.copy("Vectors")]),
+        tests("RelayWireTests", ["RelayMonitoring", "RelayPrimitives", "RelayWire"]),
+        tests("RelayRightsTests", ["RelayRights", "RelayWire"]),
+        tests("RelayTokensTests", ["RelayPrimitives", "RelayRights", "RelayTokens", "RelayWire"], resources: [.copy("Vectors")]),
         tests("RelayPageTests", ["RelayPage"]),
         tests("RelayGatewayTests", ["RelayPrimitives", "RelayGateway", "RelayWire"]),
         tests("BoardFormatTests", ["RelayPrimitives", "BoardFormat"]),
         tests("RelayJournalTests", ["RelayPrimitives", "RelayJournal", "RelayStorage", "RelayTestKit", "RelayTesting"]),
-        tests("RelayCoreTests", ["RelayPrimitives", "RelayRights", "RelayCore", "RelayJournal", "RelayStorage", "RelayTestKit", "RelayTesting", "RelayWire"]),
+        tests("RelayCoreTests", ["RelayMonitoring", "RelayTokens", "RelayPrimitives", "RelayRights", "RelayCore", "RelayJournal", "RelayStorage", "RelayTestKit", "RelayTesting", "RelayWire"]),
         tests("RelayClientCoreTests", ["RelayPrimitives", "RelayRights", "RelayClientCore", "RelayCore", "RelayTestKit", "RelayTesting", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO", "RelaySystem"]),
         tests("RelaySystemTests", ["RelayIO", "RelaySystem"]),
-        tests("RelayServerTests", ["RelayPrimitives", "RelayRights", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayStorage", "RelaySystem", "RelayWire", "RelayCore"]),
-        tests("RelayRTMTests", ["RelayRTM", "RelayRights", "RelayClient", "RelayIO", "RelayServer", "RelayCore"]),
+        tests("RelayServerTests", ["RelayMonitoring", "RelayTokens", "RelayPrimitives", "RelayRights", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayStorage", "RelaySystem", "RelayWire", "RelayCore"]),
+        tests("RelayRTMTests", ["RelayTokens", "RelayRTM", "RelayRights", "RelayClient", "RelayIO", "RelayServer", "RelayCore"]),
         tests("WhiteboardModelTests", ["WhiteboardModel", "RelayClient", "RelayServer"]),
         tests("RelayTestingTests", ["RelayTesting", "RelayClient", "RelayPrimitives", "WhiteboardModel"]),
         tests("SimulationTests", ["RelayPrimitives", "RelayTestKit", "RelayCore", "RelayWire"]),
         tests("BoardrelayTests", [
+            "RelayMonitoring", "RelayTokens",
             "RelayPrimitives",
             "boardrelay", "RelayRights", "RelayBench", "BoardFormat", "RelayClient", "RelayClientCore", "RelayConsole", "RelayCore", "RelayIO", "RelayLoad",
             "RelayReplay", "RelayServer", "RelaySystem", "RelayWire",
         ]),
-        tests("DocsTests", ["boardrelay", "RelayConsole", "RelayRights", "RelayWire", "RelayCore", "RelayClient", "RelayIO", "RelayRTM", "RelayServer"]),
+        tests("DocsTests", ["RelayMonitoring", "RelayTokens", "boardrelay", "RelayConsole", "RelayRights", "RelayWire", "RelayCore", "RelayClient", "RelayIO", "RelayRTM", "RelayServer"]),
     ]
 )

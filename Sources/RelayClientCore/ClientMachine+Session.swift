@@ -1,3 +1,4 @@
+import RelayMonitoring
 import RelayPrimitives
 internal import RelayRights
 import RelayWire

@@ -1,3 +1,4 @@
+import RelayMonitoring
 import RelayPrimitives
 package import RelayRights
 import RelayWire

@@ -1,3 +1,4 @@
+import RelayMonitoring
 import RelayPrimitives
 public import RelayWire
 

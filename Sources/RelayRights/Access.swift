@@ -5,7 +5,7 @@ public struct Access: Equatable, Sendable {
     /// What it is everywhere; `nil` if only the grants count.
     public let role: Role?
     /// What it may do besides.
-    public let grants: Grants
+    package let grants: Grants
     /// The first millisecond since 1970, on the relay's wall clock, at which this access has ended; `nil`: it never ends.
     package let endMilliseconds: UInt64?
 
@@ -14,7 +14,7 @@ public struct Access: Equatable, Sendable {
     }
 
     /// One without an end.
-    public init(role: Role?, grants: Grants = Grants()) { self.init(role: role, grants: grants, endMilliseconds: nil) }
+    package init(role: Role?, grants: Grants = Grants()) { self.init(role: role, grants: grants, endMilliseconds: nil) }
 
     /// No more than a role gives, on any channel.
     package func limited(to most: Role) -> Access {

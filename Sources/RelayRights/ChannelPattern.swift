@@ -4,7 +4,7 @@ import RelayWire
 ///
 /// A `*` stands for any rest of a name, also for none: `board-*` means `board-` and `board-7`. No name holds one (NM1), so no
 /// pattern is mistaken for a name.
-public struct ChannelPattern: Hashable, Sendable, CustomStringConvertible {
+package struct ChannelPattern: Hashable, Sendable, CustomStringConvertible {
     private enum Kind: Hashable { case exactly(Name), beginning(Name), every }
 
     private let kind: Kind
@@ -21,7 +21,7 @@ public struct ChannelPattern: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether this is `*`, which is besides where rights stand that are no channel's.
-    public var isEveryChannel: Bool { kind == .every }
+    package var isEveryChannel: Bool { kind == .every }
 
     /// Whether the grant is for this channel, of either kind.
     package func matches(_ channel: Name) -> Bool {
@@ -32,7 +32,7 @@ public struct ChannelPattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    public var description: String {
+    package var description: String {
         switch kind {
         case .exactly(let name): name.text
         case .beginning(let beginning): beginning.text + "*"

@@ -1,13 +1,13 @@
 import RelayWire
 
 /// Rights by channel: what a token gives beyond its role.
-public struct Grants: Equatable, Sendable {
+package struct Grants: Equatable, Sendable {
     /// Rights on all channels that match a pattern.
-    public struct Entry: Equatable, Sendable {
+    package struct Entry: Equatable, Sendable {
         /// The channels.
-        public let pattern: ChannelPattern
+        package let pattern: ChannelPattern
         /// What may be done on them.
-        public let rights: Rights
+        package let rights: Rights
 
         package init(_ pattern: ChannelPattern, _ rights: Rights) {
             self.pattern = pattern
@@ -16,10 +16,10 @@ public struct Grants: Equatable, Sendable {
     }
 
     /// In the order of their patterns' bytes, so that equal grants are written alike.
-    public let entries: [Entry]
+    package let entries: [Entry]
 
     /// No grants.
-    public init() { entries = [] }
+    package init() { entries = [] }
 
     /// - Throws: `limitReached` above 64 entries; `badRequest` for a pattern that stands twice and for `direct`, which is no
     ///   channel's right, under another pattern than `*`.
@@ -79,5 +79,5 @@ public struct Grants: Equatable, Sendable {
     }
 
     /// Rights on every channel, and for requests without a channel: the rights under exactly `*`.
-    public var everywhere: Rights { entries.first { $0.pattern.isEveryChannel }?.rights ?? [] }
+    package var everywhere: Rights { entries.first { $0.pattern.isEveryChannel }?.rights ?? [] }
 }

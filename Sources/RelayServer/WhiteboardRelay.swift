@@ -5,6 +5,7 @@ import RelayJournal
 @_exported public import RelayRights
 import RelayStorage
 import RelaySystem
+@_exported public import RelayTokens
 import RelayWire
 
 /// A relay in this process: for the daemon, for apps that host a board, for integration tests.

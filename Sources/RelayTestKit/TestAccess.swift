@@ -1,5 +1,6 @@
 package import RelayRights
 package import RelayCore
+import RelayTokens
 internal import RelayWire
 package import RelayTesting
 

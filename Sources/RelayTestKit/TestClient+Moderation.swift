@@ -1,4 +1,5 @@
 internal import RelayCore
+import RelayMonitoring
 package import RelayWire
 package import RelayTesting
 

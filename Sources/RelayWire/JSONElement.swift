@@ -33,20 +33,20 @@ extension Name: JSONElement {
 
 extension JSONFields {
     /// A text that is read as a name is.
-    mutating func name(_ key: StaticString, _ text: inout String) {
+    package mutating func name(_ key: StaticString, _ text: inout String) {
         var name = Name(unchecked: text)
         self(key, &name)
         text = name.text
     }
 
-    mutating func name(_ key: StaticString, _ text: inout String?) {
+    package mutating func name(_ key: StaticString, _ text: inout String?) {
         var name = text.map(Name.init(unchecked:))
         self(key, &name)
         text = name?.text
     }
 
     /// A time that stands in whole milliseconds.
-    mutating func milliseconds(_ key: StaticString, _ time: inout Duration) {
+    package mutating func milliseconds(_ key: StaticString, _ time: inout Duration) {
         var count = time.wholeMilliseconds
         self(key, &count)
         time = .milliseconds(Int64(clamping: count))

@@ -1,5 +1,6 @@
 import Foundation
 import RelayCore
+import RelayMonitoring
 import RelayServer
 import RelayWire
 import Testing

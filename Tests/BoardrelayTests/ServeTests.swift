@@ -1,6 +1,7 @@
 import Foundation
 import RelayCore
 import RelayIO
+import RelayMonitoring
 import RelayServer
 import RelaySystem
 import RelayWire

@@ -1,3 +1,4 @@
+import RelayMonitoring
 import RelayWire
 
 /// The types of this package for JSON bodies, and for the heads of those with texts.

@@ -8,6 +8,7 @@ import Testing
         "RelayClient": ["RelayClient", "RelayClientCore", "RelayWire", "RelayRights", "RelayIO"], "RelayServer": ["RelayServer", "RelayCore"],
         "RelayRTM": ["RelayRTM"], "WhiteboardModel": ["WhiteboardModel"], "BoardFormat": ["BoardFormat"],
         "RelayTesting": ["RelayTesting"],
+        "RelayMonitoring": ["RelayMonitoring"], "RelayTokens": ["RelayTokens"],
     ]
 
     @Test("each public type of a product is named by the package that depends on all of them, with and without its module")

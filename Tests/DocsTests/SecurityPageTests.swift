@@ -1,5 +1,6 @@
 import Foundation
 import RelayRights
+import RelayTokens
 import RelayWire
 import Testing
 

@@ -1,10 +1,11 @@
 import RelayPrimitives
 import RelayRights
+import RelayTokens
 import RelayWire
 
 private let now: UInt64 = 1_780_272_000_000
 private let tolerance = 5
-/// That of Tests/RelayRightsTests/Vectors.
+/// That of Tests/RelayTokensTests/Vectors.
 private let secret = try! TokenSecret(bytes: Array(0..<32))
 private let rules = try! TokenRules(secrets: [secret], tolerance: .seconds(tolerance))
 private let named = try! TokenSecret(id: "b", bytes: Array(32..<64))

@@ -31,7 +31,8 @@ INPUT_BYTES_MAX, INPUT_SECONDS_MAX, MEMORY_MIB_MAX, ALLOCATION_MIB_MAX = 1024, 1
 MODULES = {
     "RelayPrimitives": ([], False), "RelayWire": (["RelayPrimitives"], True), "RelayStorage": (["RelayPrimitives"], True),
     "RelayJournal": (["RelayPrimitives", "RelayStorage"], True), "BoardFormat": (["RelayPrimitives", "RelayWire"], True),
-    "RelayGateway": (["RelayPrimitives", "RelayWire"], True), "RelayRights": (["RelayPrimitives", "RelayWire"], True)}
+    "RelayGateway": (["RelayPrimitives", "RelayWire"], True), "RelayRights": (["RelayPrimitives", "RelayWire"], True),
+    "RelayTokens": (["RelayPrimitives", "RelayRights", "RelayWire"], True), "RelayMonitoring": (["RelayPrimitives", "RelayWire"], True)}
 SWIFTC = ["swiftc", "-O", "-wmo", "-parse-as-library", "-swift-version", "6", "-warnings-as-errors", "-package-name", "whiteboard_relay",
           "-enable-upcoming-feature", "NonisolatedNonsendingByDefault", "-enable-upcoming-feature", "MemberImportVisibility",
           "-I", str(BUILD)]

@@ -2,7 +2,7 @@
 """Tokens made by another implementation of JWT (PyJWT), one JSON object per line: good ones of every shape and bad ones.
 
     pip install PyJWT==2.15.1
-    python3 Tests/Interop/token_vectors.py > Tests/RelayRightsTests/Vectors/pyjwt.ndjson
+    python3 Tests/Interop/token_vectors.py > Tests/RelayTokensTests/Vectors/pyjwt.ndjson
 
 The same output at every run. A row has `name`, `token`, `now` (the relay's clock in milliseconds since 1970), `secrets` (those of
 the relay: id or null, and hex), `audience` (or null) and `expect`: what a good one says, or the code a bad one is refused with and

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayMonitoring
 import RelayTestKit
 import RelayTesting
 import RelayWire

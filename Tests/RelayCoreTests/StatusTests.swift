@@ -1,4 +1,5 @@
 import RelayCore
+import RelayMonitoring
 import RelayRights
 import RelayTestKit
 import RelayTesting

@@ -4,6 +4,7 @@ import RelayCore
 import RelayRights
 import RelayRTM
 import RelayServer
+import RelayTokens
 import Testing
 
 /// What a delegate is told, and how.

@@ -1,5 +1,6 @@
 import Foundation
 import RelayClient
+import RelayMonitoring
 import RelayServer
 import Testing
 

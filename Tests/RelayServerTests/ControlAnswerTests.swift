@@ -1,4 +1,5 @@
 import RelayCore
+import RelayMonitoring
 import RelayWire
 import Testing
 

@@ -6,6 +6,7 @@ import RelayCore
 import RelayIO
 import RelayRights
 import RelayServer
+import RelayTokens
 import RelayWire
 import Testing
 

@@ -4,6 +4,7 @@ import RelayRights
 import RelayServer
 import RelayIO
 import RelaySystem
+import RelayTokens
 import RelayWire
 import Testing
 

@@ -3,6 +3,7 @@ import RelayClient
 import RelayClientCore
 import RelayCore
 import RelayIO
+import RelayMonitoring
 import RelayRights
 import RelayServer
 import RelayWire

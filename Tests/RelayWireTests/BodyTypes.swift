@@ -1,3 +1,4 @@
+import RelayMonitoring
 import RelayWire
 
 extension FrameVector {

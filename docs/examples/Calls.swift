@@ -128,6 +128,7 @@ enum Calls {
         try await moderation.unban("eve")
         print(try await moderation.removeRecords(of: "eve", from: "lesson"))
         try await moderation.forget(user: "eve", withRecords: true)
+        // `import RelayMonitoring` to read its fields.
         print(try await moderation.status())
     }
 

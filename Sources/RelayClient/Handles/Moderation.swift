@@ -1,3 +1,5 @@
+import RelayMonitoring
+
 /// What a moderator can do: set users' rights, decide which users may log in, and look at the relay.
 ///
 /// Everything here wants the role moderator (`notPermitted`). What is decided holds at once, and is logged by the relay with this

@@ -1,5 +1,6 @@
 import RelayPrimitives
 package import RelayRights
+import RelayTokens
 
 /// Who may come in, and with which rights. [AC1]
 package struct AccessRules: Sendable {

@@ -1,5 +1,6 @@
 import RelayPrimitives
 internal import RelayRights
+import RelayTokens
 import RelayWire
 
 // What a session may: asked before anything is looked up, changed while it is there. [AC4–AC11]

@@ -1,5 +1,6 @@
 import RelayPrimitives
 internal import RelayRights
+import RelayTokens
 import RelayWire
 
 // Credentials: judged, and answered late when they are wrong. [AC1, AC2]

@@ -1,4 +1,5 @@
 internal import RelayCore
+import RelayMonitoring
 import RelayPrimitives
 internal import RelayWire
 

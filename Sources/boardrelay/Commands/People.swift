@@ -1,5 +1,6 @@
 import RelayClient
 import RelayConsole
+import RelayMonitoring
 import RelayWire
 
 /// Who is at a relay, as others see them: for a command that was given a name, or the wrong channel.

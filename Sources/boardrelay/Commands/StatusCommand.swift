@@ -2,6 +2,7 @@ import RelayClient
 import RelayConsole
 import RelayCore
 import RelayIO
+import RelayMonitoring
 import RelayServer
 import RelaySystem
 import RelayWire

@@ -2,6 +2,7 @@ import Foundation
 import RelayConsole
 import RelayIO
 import RelayRights
+import RelayTokens
 import RelayWire
 
 extension Command {

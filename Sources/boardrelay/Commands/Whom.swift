@@ -1,6 +1,7 @@
 import Foundation
 import RelayClient
 import RelayConsole
+import RelayMonitoring
 import RelayPrimitives
 import RelayWire
 

@@ -16,6 +16,8 @@ let package = Package(
                 .product(name: "WhiteboardModel", package: "whiteboard-relay"),
                 .product(name: "BoardFormat", package: "whiteboard-relay"),
                 .product(name: "RelayTesting", package: "whiteboard-relay"),
+                .product(name: "RelayMonitoring", package: "whiteboard-relay"),
+                .product(name: "RelayTokens", package: "whiteboard-relay"),
             ])
     ]
 )

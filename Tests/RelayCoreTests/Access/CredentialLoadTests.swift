@@ -3,6 +3,7 @@ import RelayPrimitives
 import RelayRights
 import RelayTestKit
 import RelayTesting
+import RelayTokens
 import RelayWire
 import Testing
 

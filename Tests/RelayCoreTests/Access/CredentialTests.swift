@@ -2,6 +2,7 @@ import RelayCore
 import RelayRights
 import RelayTestKit
 import RelayTesting
+import RelayTokens
 import RelayWire
 import Testing
 

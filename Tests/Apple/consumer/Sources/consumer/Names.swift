@@ -2,9 +2,11 @@
 // or a class that is called like its module, does not compile. DocsTests looks whether one is missing.
 import BoardFormat
 import RelayClient
+import RelayMonitoring
 import RelayRTM
 import RelayServer
 import RelayTesting
+import RelayTokens
 import WhiteboardModel
 
 enum Names {
@@ -42,8 +44,6 @@ enum Names {
     typealias Bare_ChannelMode = ChannelMode
     typealias RelayClient_ChannelModeChange = RelayClient.ChannelModeChange
     typealias Bare_ChannelModeChange = ChannelModeChange
-    typealias RelayClient_ChannelPattern = RelayClient.ChannelPattern
-    typealias Bare_ChannelPattern = ChannelPattern
     typealias RelayClient_ChannelPosition = RelayClient.ChannelPosition
     typealias Bare_ChannelPosition = ChannelPosition
     typealias RelayClient_ChannelStart = RelayClient.ChannelStart
@@ -70,8 +70,6 @@ enum Names {
     typealias Bare_Events = Events<Int>
     typealias RelayClient_Feature = RelayClient.Feature
     typealias Bare_Feature = Feature
-    typealias RelayClient_Grants = RelayClient.Grants
-    typealias Bare_Grants = Grants
     typealias RelayClient_HistoryPage = RelayClient.HistoryPage
     typealias Bare_HistoryPage = HistoryPage
     typealias RelayClient_Invitation = RelayClient.Invitation
@@ -144,8 +142,6 @@ enum Names {
     typealias Bare_RelayError = RelayError
     typealias RelayClient_RelayEvent = RelayClient.RelayEvent
     typealias Bare_RelayEvent = RelayEvent
-    typealias RelayClient_RelayStatus = RelayClient.RelayStatus
-    typealias Bare_RelayStatus = RelayStatus
     typealias RelayClient_Rights = RelayClient.Rights
     typealias Bare_Rights = Rights
     typealias RelayClient_Role = RelayClient.Role
@@ -154,12 +150,6 @@ enum Names {
     typealias Bare_ServerLimits = ServerLimits
     typealias RelayClient_StoredReceipt = RelayClient.StoredReceipt
     typealias Bare_StoredReceipt = StoredReceipt
-    typealias RelayClient_TokenRules = RelayClient.TokenRules
-    typealias Bare_TokenRules = TokenRules
-    typealias RelayClient_TokenSecret = RelayClient.TokenSecret
-    typealias Bare_TokenSecret = TokenSecret
-    typealias RelayClient_TokenSetupError = RelayClient.TokenSetupError
-    typealias Bare_TokenSetupError = TokenSetupError
     typealias RelayClient_Topic = RelayClient.Topic
     typealias Bare_Topic = Topic
     typealias RelayClient_TopicFailure = RelayClient.TopicFailure
@@ -374,4 +364,14 @@ enum Names {
     typealias Bare_TestClock = TestClock
     typealias RelayTesting_TestRelay = RelayTesting.TestRelay
     typealias Bare_TestRelay = TestRelay
+    typealias RelayMonitoring_RelayStatus = RelayMonitoring.RelayStatus
+    typealias Bare_RelayStatus = RelayStatus
+    typealias RelayTokens_TokenMint = RelayTokens.TokenMint
+    typealias Bare_TokenMint = TokenMint
+    typealias RelayTokens_TokenRules = RelayTokens.TokenRules
+    typealias Bare_TokenRules = TokenRules
+    typealias RelayTokens_TokenSecret = RelayTokens.TokenSecret
+    typealias Bare_TokenSecret = TokenSecret
+    typealias RelayTokens_TokenSetupError = RelayTokens.TokenSetupError
+    typealias Bare_TokenSetupError = TokenSetupError
 }

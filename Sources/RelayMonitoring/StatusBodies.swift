@@ -1,3 +1,5 @@
+import RelayWire
+
 /// What a moderator sees of a relay at one moment.
 ///
 /// Rates are differences of two of these: the relay keeps none.

@@ -1,5 +1,6 @@
 import RelayPrimitives
 import RelayRights
+import RelayTokens
 import RelayWire
 import Testing
 
@@ -34,6 +35,35 @@ import Testing
         #expect(read.subject == claims.subject && read.tokenID == claims.tokenID)
         #expect(read.access == Access(role: .reader, grants: claims.grants, endMilliseconds: Sample.now + 65_000))
         #expect(read.expires == Sample.now + 65_000)
+    }
+
+    @Test("a server mints with names, roles and rights: the relay reads what was meant")
+    func mints() throws {
+        let token = try TokenMint.mint(
+            for: "anna", expires: Sample.seconds + 60, role: .reader, grants: ["board-*": [.publish, .lock], "*": .direct],
+            audience: "relay", secret: Sample.secret())
+        let read = try TokenRules(secrets: [Sample.secret()], audience: "relay").check(token, wallMilliseconds: Sample.now)
+        let grants = try Grants(words: ["board-*": ["publish", "lock"], "*": ["direct"]])
+        #expect(read.subject.text == "anna" && read.access == Access(role: .reader, grants: grants, endMilliseconds: Sample.now + 65_000))
+    }
+
+    @Test("what no relay takes is not minted")
+    func mintsNothing() throws {
+        func refusal(_ user: String = "anna", _ role: Role? = nil, _ grants: [String: Rights] = [:], expires: Int64 = 1) throws -> String? {
+            let secret = try Sample.secret()
+            do throws(TokenSetupError) {
+                _ = try TokenMint.mint(for: user, expires: expires, role: role, grants: grants, secret: secret)
+                return nil
+            } catch {
+                return error.description
+            }
+        }
+        #expect(try refusal("anna", .reader) == nil)
+        #expect(try refusal() == "neither claim role nor claim grants gives a right")
+        #expect(try refusal("", .reader)?.contains("name") == true)
+        #expect(try refusal("anna", .reader, ["a*b": .publish])?.contains("*") == true)
+        #expect(try refusal("anna", .reader, ["a": .direct])?.contains("direct") == true)
+        #expect(try refusal("anna", .reader, expires: 1 << 53 + 1)?.contains("exp") == true)
     }
 
     /// Anybody can make the same token, byte for byte, from the page's description.

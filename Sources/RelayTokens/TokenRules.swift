@@ -1,3 +1,4 @@
+import RelayRights
 import RelayWire
 
 /// Which tokens a relay takes: JWT (RFC 7519) in the compact form of JWS (RFC 7515), signed with HS256 by one of its secrets.

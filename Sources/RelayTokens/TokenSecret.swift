@@ -33,7 +33,7 @@ public struct TokenSecret: Sendable, CustomStringConvertible, CustomDebugStringC
     public var customMirror: Mirror { Mirror(self, children: ["id": id as Any]) }
 }
 
-/// Secrets and rules for tokens that cannot be meant: a mistake of whoever sets up the relay.
+/// Secrets, rules and claims of tokens that cannot be meant: a mistake of whoever sets up the relay or makes tokens.
 public enum TokenSetupError: Error, Equatable, CustomStringConvertible {
     /// A secret that is too short or too long.
     case secretBytes(actual: Int)
@@ -47,6 +47,8 @@ public enum TokenSetupError: Error, Equatable, CustomStringConvertible {
     case secretIDTwice(String)
     /// A tolerance outside its bounds.
     case tolerance(actual: Duration)
+    /// Claims that no relay takes, and why.
+    case claims(String)
 
     public var description: String {
         switch self {
@@ -58,6 +60,7 @@ public enum TokenSetupError: Error, Equatable, CustomStringConvertible {
         case .secretIDTwice(let id): "two token secrets have the id \(id)"
         case .tolerance(let actual):
             "the tolerance for clocks is \(TokenRules.toleranceBounds.lowerBound)…\(TokenRules.toleranceBounds.upperBound) seconds, this one has \(actual)"
+        case .claims(let text): text
         }
     }
 }

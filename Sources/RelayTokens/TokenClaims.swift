@@ -1,3 +1,4 @@
+import RelayRights
 import RelayWire
 
 /// What a token says (RFC 7519 §4.1, and `role` and `grants`, which are this relay's). Times are seconds since 1970.

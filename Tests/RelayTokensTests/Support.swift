@@ -1,5 +1,6 @@
 import RelayPrimitives
 import RelayRights
+import RelayTokens
 import RelayWire
 import Testing
 
