@@ -1,7 +1,8 @@
 /// Why the relay refused a request or closed a connection: a number on the wire, never renumbered, never reused.
 ///
 /// 1xx refuses the request and the connection lives; 2xx closes, come back; 3xx closes, stay away. A struct, so
-/// that an older client can carry a code it does not know. `docs/protocol.md` has a table with each code's cause.
+/// that an older client can carry a code it does not know. `docs/protocol.md` has a table with each code's cause. Codes that are not
+/// public here tell of a client's own faults, or of a connection that it makes again by itself.
 public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public let rawValue: UInt16
 
@@ -13,15 +14,15 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     /// A body, flag or field that is not what the frame type asks for.
     public static let badRequest = Self(100)
     /// A frame type that no client sends.
-    public static let unknownFrame = Self(101)
+    package static let unknownFrame = Self(101)
     /// A frame other than `login`, `ping`, `pong` before login.
-    public static let loginRequired = Self(102)
+    package static let loginRequired = Self(102)
     /// A second `login` on one connection.
-    public static let alreadyLoggedIn = Self(103)
+    package static let alreadyLoggedIn = Self(103)
     /// A name that breaks NM1.
     public static let badName = Self(104)
     /// Text that is not well-formed UTF-8.
-    public static let badText = Self(105)
+    package static let badText = Self(105)
     /// A payload, text or set of states over its limit.
     public static let tooLarge = Self(106)
     /// A message, direct message, request, new channel or new user id over its rate.
@@ -33,7 +34,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     /// `leaveTopic` of a topic one does not publish in.
     public static let topicNotJoined = Self(110)
     /// `publishPacket` on a flow that is not one's own.
-    public static let unknownFlow = Self(111)
+    package static let unknownFlow = Self(111)
     /// One more of something than a limit allows.
     public static let limitReached = Self(112)
     /// One more user than a stream channel holds.
@@ -95,7 +96,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     /// A request that waited and that its client withdrew.
     public static let cancelled = Self(141)
     /// A publish behind one that was refused, in the same channel.
-    public static let behindRefused = Self(142)
+    package static let behindRefused = Self(142)
     /// A device's code or a join code that is wrong, used or too old.
     public static let codeWrong = Self(143)
     /// A moderator has ended a channel that one was in.
@@ -105,33 +106,33 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     /// The relay is ending.
     public static let shuttingDown = Self(200)
     /// The reader let more queue up than DL8 or DL9 allow.
-    public static let slowConsumer = Self(201)
+    package static let slowConsumer = Self(201)
     /// Nothing came for two heartbeat intervals.
-    public static let heartbeatTimeout = Self(202)
+    package static let heartbeatTimeout = Self(202)
     /// No login in time.
-    public static let loginTimeout = Self(203)
+    package static let loginTimeout = Self(203)
     /// The relay holds all connections it may.
     public static let tooManyConnections = Self(204)
     /// The session's token has expired.
-    public static let accessExpired = Self(205)
+    package static let accessExpired = Self(205)
     /// The relay holds all sessions it may.
     public static let tooManySessions = Self(206)
 
     // 3xx: the connection is closed; do not come back by yourself.
     /// A frame length below 2.
-    public static let protocolError = Self(300)
+    package static let protocolError = Self(300)
     /// Another protocol version in `login`.
     public static let versionNotSupported = Self(301)
     /// A newer login of the same device, or one with `onlyDevice`.
     public static let replaced = Self(302)
     /// Ten times a rate for ten seconds.
-    public static let abuse = Self(303)
+    package static let abuse = Self(303)
     /// `logout`.
-    public static let loggedOut = Self(304)
+    package static let loggedOut = Self(304)
     /// A head that announces too much; too much before login.
-    public static let frameTooLarge = Self(305)
+    package static let frameTooLarge = Self(305)
     /// The first byte of the connection is not 0.
-    public static let notRelayProtocol = Self(306)
+    package static let notRelayProtocol = Self(306)
     /// Three wrong credentials on one connection.
     public static let credentialsWrong = Self(307)
     /// The key that let the session in was replaced.
@@ -142,7 +143,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public static let banned = Self(310)
 
     /// The codes this version of the protocol knows, in numeric order.
-    public static let all: [(code: ErrorCode, name: String)] = [
+    package static let all: [(code: ErrorCode, name: String)] = [
         (.badRequest, "badRequest"), (.unknownFrame, "unknownFrame"), (.loginRequired, "loginRequired"),
         (.alreadyLoggedIn, "alreadyLoggedIn"), (.badName, "badName"), (.badText, "badText"), (.tooLarge, "tooLarge"),
         (.rateLimited, "rateLimited"), (.notSubscribed, "notSubscribed"), (.notJoined, "notJoined"),
@@ -194,10 +195,10 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     }
 
     /// Whether the connection ends with this code.
-    public var closesConnection: Bool { (200..<400).contains(rawValue) }
+    package var closesConnection: Bool { (200..<400).contains(rawValue) }
 
     /// Whether a client comes back by itself after a close with this code.
-    public var clientReconnects: Bool { (200..<300).contains(rawValue) }  // [ER3]
+    package var clientReconnects: Bool { (200..<300).contains(rawValue) }  // [ER3]
 }
 
 /// What is wrong with bytes that a peer sent: the code to answer with, and what was allowed and found.
