@@ -89,8 +89,7 @@ public struct Unsent: Sendable, Equatable {
     /// Records that were accepted and are not told stored; the client holds them to send them again after a break.
     public var unstored: Int
 
-    /// As a test or a preview makes one.
-    public init(messages: Int = 0, packets: Int = 0, bytes: Int = 0, unstored: Int = 0) {
+    package init(messages: Int = 0, packets: Int = 0, bytes: Int = 0, unstored: Int = 0) {
         (self.messages, self.packets, self.bytes, self.unstored) = (messages, packets, bytes, unstored)
     }
 }

@@ -253,8 +253,7 @@ public struct TopicFailure: Equatable, Sendable {
     /// Why.
     public var code: ErrorCode
 
-    /// As a test or a preview makes one.
-    public init(user: String, code: ErrorCode) { (self.user, self.code) = (user, code) }
+    package init(user: String, code: ErrorCode) { (self.user, self.code) = (user, code) }
 }
 
 /// Names what waits for an answer; whoever asks draws it.

@@ -5,6 +5,5 @@ public struct DeviceOffer: Equatable, Sendable {
     /// How long it can be used, from now on, if it is not replaced by another one and the client that offered it keeps its session.
     public var validFor: Duration
 
-    /// As a test or a preview makes one.
-    public init(code: String, validFor: Duration) { (self.code, self.validFor) = (code, validFor) }
+    package init(code: String, validFor: Duration) { (self.code, self.validFor) = (code, validFor) }
 }

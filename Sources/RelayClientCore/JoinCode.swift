@@ -9,8 +9,7 @@ public struct JoinCodeOffer: Hashable, Sendable {
     /// How long newcomers can use it, from now on, if nothing ends it before.
     public var validFor: Duration
 
-    /// As a test or a preview makes one.
-    public init(code: String, validFor: Duration) { (self.code, self.validFor) = (code, validFor) }
+    package init(code: String, validFor: Duration) { (self.code, self.validFor) = (code, validFor) }
 }
 
 /// What a join code stood for.
@@ -20,8 +19,7 @@ public struct JoinInvitation: Hashable, Sendable, CustomReflectable {
     /// The channel that the code leads to.
     public var channel: String
 
-    /// As a test or a preview makes one.
-    public init(key: String, channel: String) { (self.key, self.channel) = (key, channel) }
+    package init(key: String, channel: String) { (self.key, self.channel) = (key, channel) }
 
     /// The channel, and nothing of the key.
     public var customMirror: Mirror { Mirror(self, children: ["channel": channel]) }

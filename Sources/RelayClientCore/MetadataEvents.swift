@@ -69,8 +69,7 @@ public struct MetadataChange: Equatable, Sendable {
 }
 
 extension MetadataChange {
-    /// As a test or a preview makes one.
-    public init(
+    package init(
         channel: String, majorRevision: UInt64 = 0, isSnapshot: Bool = false, written: [MetadataItem] = [], removed: [String] = [],
         items: [String: MetadataItem] = [:]
     ) {
@@ -127,8 +126,7 @@ public struct LocksChange: Equatable, Sendable {
     /// The channel's name.
     public var channel: String { place.channel.text }
 
-    /// As a test or a preview makes one.
-    public init(channel: String, kind: Kind, locks: [LockDetail], formerOwner: String? = nil, formerOwnerDevice: String? = nil) {
+    package init(channel: String, kind: Kind, locks: [LockDetail], formerOwner: String? = nil, formerOwnerDevice: String? = nil) {
         self.init(
             place: ChannelID(kind: .message, name: channel), kind: kind, locks: locks, formerOwner: formerOwner,
             formerOwnerDevice: formerOwnerDevice)

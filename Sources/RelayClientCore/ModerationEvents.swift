@@ -9,8 +9,7 @@ public struct AccessChange: Equatable, Sendable {
     /// Id of the moderator.
     public var by: String
 
-    /// As a test or a preview makes one.
-    public init(access: Access, by: String) { (self.access, self.by) = (access, by) }
+    package init(access: Access, by: String) { (self.access, self.by) = (access, by) }
 }
 
 /// Moderators have set a mode of a channel, or have taken it back.
@@ -29,8 +28,7 @@ public struct ChannelModeChange: Equatable, Sendable {
     /// The channel's name.
     public var channel: String { place.channel.text }
 
-    /// As a test or a preview makes one.
-    public init(channel: String, mode: ChannelMode, isOn: Bool, by: String? = nil) {
+    package init(channel: String, mode: ChannelMode, isOn: Bool, by: String? = nil) {
         self.init(place: ChannelID(kind: .message, name: channel), mode: mode, isOn: isOn, by: by)
     }
 
@@ -54,7 +52,7 @@ extension ClientMachine {
     /// How a channel is as one comes in, or comes back: told if that is news.
     mutating func stands(modes: [String]?, _ channel: ChannelID) {
         let modes = Set((modes ?? []).compactMap(ChannelMode.init))
-        for mode in modes.symmetricDifference(known.modes[channel, default: []]).inOrder() {
+        for mode in ChannelMode.allCases where modes.contains(mode) != known.modes[channel, default: []].contains(mode) {
             set(mode, modes.contains(mode), channel, by: nil)
         }
     }

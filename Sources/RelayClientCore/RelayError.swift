@@ -32,8 +32,8 @@ public struct RelayError: Error, Equatable, Sendable {
     /// Of a batch, the index of the change that was refused; `nil` of all else.
     public var changeIndex: Int?
 
-    /// An error of the client's own, or one that a test makes up.
-    public init(
+    /// An error of the client's own.
+    package init(
         _ code: ErrorCode, _ text: String, limit: Int? = nil, actual: Int? = nil, retryAfter: Duration? = nil, outcome: Outcome? = nil
     ) {
         self.code = code

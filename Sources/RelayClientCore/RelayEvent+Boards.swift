@@ -13,8 +13,7 @@ public struct BoardBatch: Equatable, Sendable {
     /// How much of what is kept has come, by offsets: 0…1. `caughtUp` tells the end.
     public var progress: Double
 
-    /// As a test or a preview makes one.
-    public init(channel: String, messages: [Message], progress: Double = 1) {
+    package init(channel: String, messages: [Message], progress: Double = 1) {
         (self.channel, self.messages, self.progress) = (channel, messages, progress)
     }
 }
@@ -42,6 +41,5 @@ public struct BoardClearing: Equatable, Sendable {
     /// Records that the `clear` took away, however many come back.
     public var records: UInt64
 
-    /// As a test or a preview makes one.
-    public init(offset: UInt64, records: UInt64) { (self.offset, self.records) = (offset, records) }
+    package init(offset: UInt64, records: UInt64) { (self.offset, self.records) = (offset, records) }
 }

@@ -30,8 +30,7 @@ public struct PresenceChange: Equatable, Sendable {
 
     package init(place: ChannelID, kind: Kind) { (self.place, self.kind) = (place, kind) }
 
-    /// As a test or a preview makes one.
-    public init(channel: String, kind: Kind) { self.init(place: ChannelID(kind: .message, name: channel), kind: kind) }
+    package init(channel: String, kind: Kind) { self.init(place: ChannelID(kind: .message, name: channel), kind: kind) }
 
     /// The channel's name.
     public var channel: String { place.channel.text }
@@ -58,8 +57,7 @@ public struct TopicsChange: Equatable, Sendable {
         /// What the publisher says about its stay in the topic, at most 256 bytes.
         public var meta: String
 
-        /// As a test or a preview makes one.
-        public init(topic: String, user: String, device: String = "", meta: String = "") {
+        package init(topic: String, user: String, device: String = "", meta: String = "") {
             (self.topic, self.user, self.device, self.meta) = (topic, user, device, meta)
         }
     }
@@ -71,8 +69,7 @@ public struct TopicsChange: Equatable, Sendable {
     /// Who is there, has come or has gone, by `kind`.
     public var publishers: [Publisher]
 
-    /// As a test or a preview makes one.
-    public init(channel: String, kind: Kind, publishers: [Publisher]) {
+    package init(channel: String, kind: Kind, publishers: [Publisher]) {
         (self.channel, self.kind, self.publishers) = (channel, kind, publishers)
     }
 }
@@ -114,8 +111,7 @@ public struct PacketsLost: Equatable, Sendable {
         /// `nil`: the flow ended while the link was broken, and how many there were from `first` on, if any, is unknown.
         public var last: UInt32?
 
-        /// As a test or a preview makes one.
-        public init(
+        package init(
             flow: UInt32, channel: String, topic: String, publisher: String, device: String = "", first: UInt32, last: UInt32? = nil
         ) {
             (self.flow, self.channel, self.topic, self.publisher, self.device) = (flow, channel, topic, publisher, device)
@@ -128,8 +124,7 @@ public struct PacketsLost: Equatable, Sendable {
     /// Which, one entry for each range.
     public var entries: [Entry]
 
-    /// As a test or a preview makes one.
-    public init(reason: Reason, entries: [Entry]) { (self.reason, self.entries) = (reason, entries) }
+    package init(reason: Reason, entries: [Entry]) { (self.reason, self.entries) = (reason, entries) }
 }
 
 /// Own packets that were not passed on, counted.
@@ -156,8 +151,7 @@ public struct PacketsDropped: Equatable, Sendable {
     /// Since the last of these events with this channel, topic and reason.
     public var dropped: Int
 
-    /// As a test or a preview makes one.
-    public init(channel: String, topic: String, reason: Reason, dropped: Int) {
+    package init(channel: String, topic: String, reason: Reason, dropped: Int) {
         (self.channel, self.topic, self.reason, self.dropped) = (channel, topic, reason, dropped)
     }
 }
@@ -179,8 +173,7 @@ public struct MessagesMissed: Equatable, Sendable {
     /// Which.
     public var extent: Extent
 
-    /// As a test or a preview makes one.
-    public init(channel: String, epoch: Epoch? = nil, extent: Extent) { (self.channel, self.epoch, self.extent) = (channel, epoch, extent) }
+    package init(channel: String, epoch: Epoch? = nil, extent: Extent) { (self.channel, self.epoch, self.extent) = (channel, epoch, extent) }
 }
 
 /// A channel whose kept messages have all come, after `open` or after a break.
@@ -190,8 +183,7 @@ public struct CaughtUpChannel: Equatable, Sendable {
     /// Offset of the newest message.
     public var head: UInt64
 
-    /// As a test or a preview makes one.
-    public init(channel: String, head: UInt64 = 0) { (self.channel, self.head) = (channel, head) }
+    package init(channel: String, head: UInt64 = 0) { (self.channel, self.head) = (channel, head) }
 }
 
 /// Kept messages of a channel, as many as one answer holds.
@@ -207,8 +199,7 @@ public struct HistoryPage: Equatable, Sendable {
     /// Give it as `from` for the next page; `nil` at the end.
     public var next: UInt64?
 
-    /// As a test or a preview makes one.
-    public init(messages: [Message], epoch: Epoch? = nil, head: UInt64 = 0, floor: UInt64 = 0, next: UInt64? = nil) {
+    package init(messages: [Message], epoch: Epoch? = nil, head: UInt64 = 0, floor: UInt64 = 0, next: UInt64? = nil) {
         (self.messages, self.epoch, self.head, self.floor, self.next) = (messages, epoch, head, floor, next)
     }
 }
@@ -267,8 +258,7 @@ public struct Problem: Equatable, Sendable {
         (self.receipt, self.error) = (receipt, error)
     }
 
-    /// As a test or a preview makes one.
-    public init(
+    package init(
         subject: Subject, channel: String? = nil, topic: String? = nil, key: String? = nil, receipt: UInt64? = nil, error: RelayError
     ) {
         self.init(

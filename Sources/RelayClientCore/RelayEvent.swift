@@ -89,8 +89,7 @@ public struct MessagePart: Equatable, Sendable {
     /// The whole is text, if it is well-formed.
     public var isText: Bool
 
-    /// As a test or a preview makes one.
-    public init(number: UInt16, of: UInt16, isText: Bool) { (self.number, self.of, self.isText) = (number, of, isText) }
+    package init(number: UInt16, of: UInt16, isText: Bool) { (self.number, self.of, self.isText) = (number, of, isText) }
 }
 
 /// A packet of a topic.
@@ -114,8 +113,7 @@ public struct Packet: Equatable, Sendable {
     /// What the publisher sent, byte for byte.
     public var payload: Payload
 
-    /// As a test or a preview makes one.
-    public init(
+    package init(
         channel: String, topic: String, publisher: String, device: String = "", flow: UInt32 = 1, sequence: UInt32 = 1,
         slot: UInt32? = nil, senderTime: UInt32? = nil, payload: Payload
     ) {

@@ -91,7 +91,7 @@ public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
 ///     openssl x509 -in relay.pem -pubkey -noout | openssl pkey -pubin -outform der | sha256sum
 public struct KeyPin: Hashable, Sendable, CustomStringConvertible {
     /// Hexadecimal digits of a pin.
-    public static let digitCount = 64
+    package static let digitCount = 64
 
     /// 64 hexadecimal digits, the letters small.
     public let description: String

@@ -40,5 +40,5 @@ public struct Rights: OptionSet, Sendable {
     }
 
     /// The words of the rights that are in here, in the order of the table.
-    public var words: [String] { Self.words.filter { contains($0.right) }.map(\.word) }
+    package var words: [String] { Self.words.filter { contains($0.right) }.map(\.word) }
 }

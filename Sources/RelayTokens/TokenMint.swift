@@ -11,11 +11,13 @@ public enum TokenMint {
     ///   - grants: what the user may do besides: rights by a channel's name, by the beginning of names (`board-*`) or on all (`*`).
     ///   - audience: what the relay's rules call it, if they do.
     /// - Throws: `TokenSetupError.claims` for what no relay takes: a wrong name or pattern, over 64 patterns, no right at all, a time
-    ///   beyond 2⁵³ s, or a token of more than 3,072 bytes.
+    ///   beyond 2⁵³ − 1 s, or a token of more than 3,072 bytes.
     public static func mint(
         for user: String, expires: Int64, role: Role? = nil, grants: [String: Rights] = [:], audience: String? = nil, secret: TokenSecret
     ) throws(TokenSetupError) -> String {
-        guard expires.magnitude <= 1 << 53 else { throw .claims("claim exp is within ±2⁵³ s, not \(expires)") }  // [JS3]
+        guard expires.magnitude <= Limits.integerMax else {
+            throw .claims("claim exp is within ±\(Limits.integerMax) s, this one is \(expires)")
+        }
         do {
             var entries: [Grants.Entry] = []
             for (pattern, rights) in grants { entries.append(Grants.Entry(try ChannelPattern(pattern), rights)) }

@@ -30,20 +30,16 @@ package struct ChannelID: JSONObject, Hashable, Sendable, Comparable, CustomStri
 }
 
 /// What a session wants to receive from a channel.
-public enum Feature: String, JSONElement, Hashable, Sendable, CaseIterable, Comparable {  // [CH3]
+public enum Feature: String, JSONElement, Hashable, Sendable, CaseIterable {  // [CH3]
     case messages, presence, metadata, locks
-
-    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// What moderators set of a name's message and stream channel, until they take it back.
-public enum ChannelMode: String, Hashable, Sendable, CaseIterable, Comparable {  // [AC11]
+public enum ChannelMode: String, Hashable, Sendable, CaseIterable {  // [AC11]
     /// Everybody but moderators has a reader's rights.
     case frozen
     /// Who may publish may also replace and remove others' records.
     case openEditing
-
-    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// `subscribe` (message channels).
@@ -410,14 +406,14 @@ package struct HistoryAnswer: JSONObject {
 /// Identity of a channel's numbering: offsets compare only within one epoch.
 public struct Epoch: JSONObject, Hashable, Sendable {  // [CH5]
     /// Rises with each start of the relay.
-    public var start: UInt32 = 0
+    package var start: UInt32 = 0
     /// Rises with each new numbering of the channel within one start.
-    public var incarnation: UInt32 = 0
+    package var incarnation: UInt32 = 0
 
     package init() {}
 
     /// The numbering that a relay with this start number began as its nth.
-    public init(start: UInt32, incarnation: UInt32) { (self.start, self.incarnation) = (start, incarnation) }
+    package init(start: UInt32, incarnation: UInt32) { (self.start, self.incarnation) = (start, incarnation) }
 
     package mutating func fields(_ json: inout JSONFields) {
         json("incarnation", &incarnation)

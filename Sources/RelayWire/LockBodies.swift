@@ -136,7 +136,7 @@ public struct LockDetail: JSONObject, Equatable, Sendable {
     package init() {}
 
     /// Free unless there is an owner.
-    public init(
+    package init(
         lock: String, ttl: Duration = .seconds(10), owner: String? = nil, ownerDevice: String? = nil, fencing: UInt64? = nil
     ) {
         (self.lock, self.ttl, self.owner, self.ownerDevice, self.fencing) = (lock, ttl, owner, ownerDevice, fencing)

@@ -7,10 +7,9 @@ public struct ReaderLimits: JSONObject, Equatable, Sendable {  // [DL11]
     /// Bytes of packets that may wait at the relay, 16,384…262,144.
     public var waitingBytes: Int?
 
-    /// No limits.
-    public init() {}
+    package init() {}
 
-    /// Some limits.
+    /// What is left out is not limited.
     public init(packetsPerSecond: Int? = nil, bytesPerSecond: Int? = nil, waitingBytes: Int? = nil) {
         self.packetsPerSecond = packetsPerSecond
         self.bytesPerSecond = bytesPerSecond

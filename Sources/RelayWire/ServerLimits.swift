@@ -26,8 +26,7 @@ public struct ServerLimits: JSONObject, Equatable, Sendable {  // [SE6]
     /// Messages of one client that may be unanswered.
     public var unansweredMax = 128  // [MS3]
 
-    /// The defaults.
-    public init() {}
+    package init() {}
 
     package mutating func fields(_ json: inout JSONFields) {
         json("directMessagesPerSecond", &directMessagesPerSecond)

@@ -12,8 +12,7 @@ public struct Presence: Sendable {
         /// Give it as `after` to read on; `nil` at the end.
         public var next: String?
 
-        /// As a test or a preview makes one.
-        public init(members: [Member], total: Int, next: String? = nil) { (self.members, self.total, self.next) = (members, total, next) }
+        package init(members: [Member], total: Int, next: String? = nil) { (self.members, self.total, self.next) = (members, total, next) }
     }
 
     /// The users by id, oneself among them, whenever that changes; `open` with the part `presence` brings them, however many they are.

@@ -32,8 +32,7 @@ public struct Topic: Sendable {
         /// Users that the relay did not add or remove, each with the reason.
         public var failed: [TopicFailure]
 
-        /// As a test or a preview makes one.
-        public init(all: Bool, users: [String] = [], failed: [TopicFailure] = []) {
+        package init(all: Bool, users: [String] = [], failed: [TopicFailure] = []) {
             (self.all, self.users, self.failed) = (all, users, failed)
         }
     }

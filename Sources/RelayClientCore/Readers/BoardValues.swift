@@ -72,8 +72,7 @@ public struct BoardPicture: Equatable, Sendable {
     /// Whether all that the relay keeps is among the records.
     public var isComplete: Bool
 
-    /// As a test or a preview makes one.
-    public init(records: BoardRecords, changed: Set<String>? = nil, progress: Double? = nil, isComplete: Bool = true) {
+    package init(records: BoardRecords, changed: Set<String>? = nil, progress: Double? = nil, isComplete: Bool = true) {
         (self.records, self.changed, self.progress, self.isComplete) = (records, changed ?? records.keys, progress, isComplete)
     }
 }
@@ -88,8 +87,7 @@ public struct MetadataContents: Equatable, Sendable {
     /// The items in order of key.
     package var inOrder: [MetadataItem] { items.values.sorted { $0.key < $1.key } }
 
-    /// As a test or a preview makes one.
-    public init(items: [String: MetadataItem] = [:], majorRevision: UInt64 = 0) {
+    package init(items: [String: MetadataItem] = [:], majorRevision: UInt64 = 0) {
         (self.items, self.majorRevision) = (items, majorRevision)
     }
 }

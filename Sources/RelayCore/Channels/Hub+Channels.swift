@@ -260,6 +260,6 @@ extension Hub {
         return SubscribeAnswer(
             id: request, kind: id.kind, channel: id.channel, handle: channels[channel].handle, features: membership.features,
             quiet: membership.quiet, epoch: isMessage ? channels[channel].epoch : nil, head: isMessage ? channels[channel].head : nil,
-            modes: moderation.revealed.modes[id.channel]?.inOrder().map(\.rawValue))
+            modes: moderation.revealed.modes[id.channel]?.map(\.rawValue).inOrder())
     }
 }

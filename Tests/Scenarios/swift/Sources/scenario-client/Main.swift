@@ -14,7 +14,7 @@ struct Main {
         guard let text = await commands.next() else { return }
         let start = try JSONDecoder().decode(Command.self, from: Data(text.utf8))
         guard start.do == "start", let address = RelayAddress(start.address ?? ""), let user = start.user, let secret = start.secret else {
-            throw RelayError(.badRequest, "the first command is start, with address, user and secret")
+            preconditionFailure("the first command is start, with address, user and secret")
         }
         var options = ClientOptions()
         options.secret = .digits(secret)

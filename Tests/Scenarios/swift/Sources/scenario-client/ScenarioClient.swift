@@ -107,7 +107,7 @@ final class ScenarioClient {
                     return Line(is: "board", id: id, channel: place.name, records: records)
                 }
             case "joinTopic", "subscribeTopic", "packet": stream(command, try place.topic(command.topic ?? ""), payload)
-            default: throw RelayError(.badRequest, "no command \(command.do)")
+            default: Line(is: "refused", id: id, code: Int(ErrorCode.badRequest.rawValue)).say()
             }
         } catch {
             tell(error, of: id)
