@@ -5,7 +5,7 @@ import RelayWire
 
 extension ClientMachine {
     /// The link is over; what follows depends on why.
-    mutating func end(_ reason: LinkEndReason, at now: Instant) {
+    mutating func end(_ reason: LinkEnd, at now: Instant) {
         let wasLive = state == .live
         guard state != .closed else { return }
         effects.append(.closeLink(attempt: attempt))
@@ -30,7 +30,7 @@ extension ClientMachine {
         if case .otherRelay = reason, strangers + 1 < settings.addresses {
             strangers += 1
             state = .waiting(until: now)
-            return emit(.link(.waiting(after: .zero, reason: reason)))
+            return emit(.link(.waiting(after: .zero, reason: reason.error)))
         }
         strangers = 0
         if !settings.waitsForConnectivity { completeConnects(.failure(reason.error)) }
@@ -38,21 +38,21 @@ extension ClientMachine {
         var pause = backoff.next(&dice)
         if case .loginRefused(let error) = reason { pause = pause + (error.retryAfter ?? .zero) }
         state = .waiting(until: now + pause)
-        emit(.link(.waiting(after: pause, reason: reason)))
+        emit(.link(.waiting(after: pause, reason: reason.error)))
     }
 
     /// Everybody has left.
     package mutating func finish() { finish(.closedByApp) }
 
-    mutating func finish(_ reason: LinkEndReason) {
+    mutating func finish(_ reason: LinkEnd) {
         guard state != .closed else { return }
         effects.append(.closeLink(attempt: attempt))
         attempt += 1
         state = .closed
         closeBy = nil
         dropPackets(.closed)
-        emit(.link(.closed(reason: reason)))
         let error = reason.error
+        emit(.link(.closed(reason: error)))
         failAll(error)
         completeConnects(.failure(error))
         complete(closeToken, .success(.done))

@@ -246,7 +246,7 @@ extension ClientMachine {
         tellGathered(channel.channel)
         known.behind.remove(channel.channel)
         guard known.catchingUp.remove(channel.channel) != nil else { return }
-        emit(.caughtUp(CaughtUpChannel(channel: channel.channel.text, head: caughtUp.head)))
+        emit(.caughtUp(channel: channel.channel.text, head: caughtUp.head))
     }
 
     /// One message of a history request, whose answer comes behind them.

@@ -19,7 +19,7 @@ extension ClientMachine {
         relayID = welcome.relay
         if let key = welcome.joinKey {
             credential = .key(key)
-            invitation = JoinInvitation(key: key, channel: welcome.channel?.text ?? "")
+            invitation = JoinInvitation(key: key, channel: welcome.channel)
         }
         if identity.user == nil { identity = .user(welcome.user, secret: welcome.secret) }
         limits = welcome.limits
@@ -278,10 +278,10 @@ extension ClientMachine {
         case .unsubscribeUserMetadata(let user): forgetMetadata(of: user)
         case .offerDevice:
             let answer = try body(OfferDeviceAnswer.self, frame)
-            return .deviceOffer(DeviceOffer(code: answer.code, validFor: .milliseconds(answer.validMs)))
+            return .code(OfferedCode(code: answer.code, validFor: .milliseconds(answer.validMs)))
         case .offerJoinCode:
             let answer = try body(OfferJoinCodeAnswer.self, frame)
-            return .joinCode(JoinCodeOffer(code: answer.code, validFor: .milliseconds(answer.validMs)))
+            return .code(OfferedCode(code: answer.code, validFor: .milliseconds(answer.validMs)))
         case .acquireLock: return .fencing(try body(FencingAnswer.self, frame).fencing)
         case .getLocks: return .locks(try body(LocksAnswer.self, frame).locks)
         case .renew(let credential):
@@ -318,7 +318,7 @@ extension ClientMachine {
     }
 
     private func topicUsers(_ answer: TopicUsersAnswer) -> ClientAnswer {
-        .topicUsers(all: answer.all, succeeded: answer.succeeded, failed: answer.failed.map { TopicFailure(user: $0.user, code: $0.code) })
+        .topicUsers(all: answer.all, succeeded: answer.succeeded, failed: Dictionary(answer.failed.map { ($0.user, $0.code) }) { $1 })
     }
 
     private mutating func entered(_ frame: Frame, _ channel: WantedSession.Channel, _ start: Start) throws(WireError) {

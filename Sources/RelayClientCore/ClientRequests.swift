@@ -227,7 +227,7 @@ package struct TopicOptions: Equatable, Sendable {
 package enum ClientAnswer: Equatable, Sendable {
     case done
     case offset(UInt64)
-    case topicUsers(all: Bool, succeeded: [String], failed: [TopicFailure])
+    case topicUsers(all: Bool, succeeded: [String], failed: [String: ErrorCode])
     case users(all: Bool, [Name], next: Name?)
     case members(total: Int, members: [Member], next: Name?)
     case channels([ChannelID], next: ChannelID?)
@@ -236,24 +236,13 @@ package enum ClientAnswer: Equatable, Sendable {
     case majorRevision(UInt64)
     case metadata(majorRevision: UInt64, items: [MetadataItem], next: Name?)
     case fencing(UInt64)
-    case deviceOffer(DeviceOffer)
-    case joinCode(JoinCodeOffer)
+    case code(OfferedCode)
     case locks([LockDetail])
     case boardChange(BoardClearing)
     case boards([BoardInfo], next: Name?)
     case bans([BanInfo], next: Name?)
     case records(Int)
     case status(RelayStatus)
-}
-
-/// A user who could not be added to, or taken from, a topic's selection.
-public struct TopicFailure: Equatable, Sendable {
-    /// Id as it was asked for.
-    public var user: String
-    /// Why.
-    public var code: ErrorCode
-
-    package init(user: String, code: ErrorCode) { (self.user, self.code) = (user, code) }
 }
 
 /// Names what waits for an answer; whoever asks draws it.

@@ -2,27 +2,10 @@ import RelayWire
 
 // A code with which newcomers come in. [AC20]
 
-/// Six letters that stand for the join key, and lead to a channel.
-public struct JoinCodeOffer: Hashable, Sendable {
-    /// Capital letters, none of them a vowel or L. Small letters, spaces and hyphens are taken as well.
-    public var code: String
-    /// How long newcomers can use it, from now on, if nothing ends it before.
-    public var validFor: Duration
-
-    package init(code: String, validFor: Duration) { (self.code, self.validFor) = (code, validFor) }
-}
-
-/// What a join code stood for.
-public struct JoinInvitation: Hashable, Sendable, CustomReflectable {
-    /// The relay's key for newcomers: from the next start of the app on its `Credential`.
-    public var key: String
-    /// The channel that the code leads to.
-    public var channel: String
-
-    package init(key: String, channel: String) { (self.key, self.channel) = (key, channel) }
-
-    /// The channel, and nothing of the key.
-    public var customMirror: Mirror { Mirror(self, children: ["channel": channel]) }
+/// What a join code stood for: the relay's key for newcomers, and the channel that the code leads to.
+package struct JoinInvitation: Equatable, Sendable {
+    package var key: String
+    package var channel: Name?
 }
 
 /// Why a join code is void.

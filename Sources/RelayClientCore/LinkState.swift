@@ -11,10 +11,12 @@ public enum LinkState: Equatable, Sendable {
     /// `resumed`: others have not noticed the break, and what was missed is told exactly. Otherwise the session is new:
     /// channels are opened again, messages missed are told, and packets of meanwhile, of whatever flow, are lost.
     case connected(resumed: Bool)
-    /// The link ended; the client comes back by itself `after` this time. What is sent waits.
-    case waiting(after: Duration, reason: LinkEndReason)
-    /// The end: this client does not come back.
-    case closed(reason: LinkEndReason)
+    /// The link ended; the client comes back by itself `after` this time. What is sent waits. The reason's code is `connectFailed`,
+    /// `timedOut`, `relayFault`, `otherRelay`, or one of the relay's from 200 on (202 also when the relay fell silent).
+    case waiting(after: Duration, reason: RelayError)
+    /// The end: this client does not come back. The reason's code is `clientClosed` after `close()`, the relay's from 300 on, or why it
+    /// refused the login.
+    case closed(reason: RelayError)
 
     /// Whether what is sent leaves at once, as far as the rates allow.
     public var isConnected: Bool {
@@ -23,7 +25,7 @@ public enum LinkState: Equatable, Sendable {
 }
 
 /// Why a link ended.
-public enum LinkEndReason: Equatable, Sendable {
+enum LinkEnd {
     /// No link could be made, or it broke; with the system's words.
     case linkFailed(String)
     /// Linking up and logging in took longer than `connectTimeout`.
@@ -41,12 +43,12 @@ public enum LinkEndReason: Equatable, Sendable {
     /// `close()` was called.
     case closedByApp
 
-    /// The same as an error, for calls that still wait.
+    /// The same for apps, and for calls that still wait.
     var error: RelayError {
         switch self {
         case .linkFailed(let text): RelayError(.connectFailed, text)
         case .timedOut: RelayError(.timedOut, "the relay did not let in in time")
-        case .relaySilent: RelayError(.timedOut, "the relay has fallen silent")
+        case .relaySilent: RelayError(.heartbeatTimeout, "the relay has fallen silent")
         case .relayClosed(let code, let text): RelayError(code, text)
         case .loginRefused(let error): error
         case .relayFault(let text): RelayError(.relayFault, text)
@@ -54,9 +56,4 @@ public enum LinkEndReason: Equatable, Sendable {
         case .closedByApp: .clientClosed
         }
     }
-}
-
-extension LinkEndReason: CustomStringConvertible {
-    /// One sentence for people.
-    public var description: String { error.text }
 }

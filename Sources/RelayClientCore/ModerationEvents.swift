@@ -2,16 +2,6 @@ public import RelayRights
 import RelayPrimitives
 import RelayWire
 
-/// A moderator has changed what this client may, at once and over reconnects.
-public struct AccessChange: Equatable, Sendable {
-    /// What it may from here on.
-    public var access: Access
-    /// Id of the moderator.
-    public var by: String
-
-    package init(access: Access, by: String) { (self.access, self.by) = (access, by) }
-}
-
 /// Moderators have set a mode of a channel, or have taken it back.
 ///
 /// When a channel is frozen, this client no longer publishes in its topics (`refused`); when that is over, `startPublishing` begins again.
@@ -40,7 +30,7 @@ public struct ChannelModeChange: Equatable, Sendable {
 extension ClientMachine {
     mutating func accessChanged(_ changed: AccessChanged) {
         access = Access(changed.access)
-        emit(.accessChanged(AccessChange(access: access!, by: changed.by.text)))
+        emit(.accessChanged(access!, by: changed.by.text))
     }
 
     /// One that a later version has says nothing.

@@ -117,5 +117,5 @@ extension RelayError {
         RelayError(.outcomeUnknown, "the link ended before \(what) was answered: it may have happened or not", outcome: .unknown)
     }
 
-    static let clientClosed = RelayError(.clientClosed, "the client is closed")
+    package static let clientClosed = RelayError(.clientClosed, "the client is closed")
 }

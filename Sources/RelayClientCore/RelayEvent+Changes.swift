@@ -173,17 +173,9 @@ public struct MessagesMissed: Equatable, Sendable {
     /// Which.
     public var extent: Extent
 
-    package init(channel: String, epoch: Epoch? = nil, extent: Extent) { (self.channel, self.epoch, self.extent) = (channel, epoch, extent) }
-}
-
-/// A channel whose kept messages have all come, after `open` or after a break.
-public struct CaughtUpChannel: Equatable, Sendable {
-    /// The channel's name.
-    public var channel: String
-    /// Offset of the newest message.
-    public var head: UInt64
-
-    package init(channel: String, head: UInt64 = 0) { (self.channel, self.head) = (channel, head) }
+    package init(channel: String, epoch: Epoch? = nil, extent: Extent) {
+        (self.channel, self.epoch, self.extent) = (channel, epoch, extent)
+    }
 }
 
 /// Kept messages of a channel, as many as one answer holds.
@@ -286,7 +278,7 @@ extension RelayEvent {
         case .packetsLost(let lost): return base + lost.entries.count * 64
         case .cleared, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessExpiring, .channelMode, .joinCodeEnded, .link:
             return base
-        case .accessChanged(let change): return base + change.access.grants.entries.count * 96
+        case .accessChanged(let access, by: _): return base + access.grants.entries.count * 96
         }
     }
 }

@@ -1,3 +1,4 @@
+public import RelayRights
 import RelayWire
 
 /// What readers of events get: messages and packets of all channels, in the relay's order.
@@ -26,14 +27,14 @@ public enum RelayEvent: Equatable, Sendable {
     case packetsDropped(PacketsDropped)
     /// Messages of others that will not come.
     case messagesMissed(MessagesMissed)
-    /// All that was kept has come: from here on comes what is sent.
-    case caughtUp(CaughtUpChannel)
+    /// All that a channel keeps has come, after `open` or after a break: up to the offset `head`. From here on comes what is sent.
+    case caughtUp(channel: String, head: UInt64)
     /// Something that no call waits for was refused: a packet, or a step of coming back after a break.
     case refused(Problem)
     /// The token of this session is over in so long: `WhiteboardClient.renew` brings another one.
     case accessExpiring(in: Duration)
-    /// A moderator has changed what this client may.
-    case accessChanged(AccessChange)
+    /// A moderator, whose id follows, has changed what this client may, at once and over reconnects.
+    case accessChanged(Access, by: String)
     /// A channel was frozen or opened for editing, or that has ended.
     case channelMode(ChannelModeChange)
     /// The join code that this client shows is void, and it has not asked for that.

@@ -39,7 +39,7 @@ package enum EventJSON {
                 "type": "dropped", "channel": .string(dropped.channel), "topic": .string(dropped.topic),
                 "reason": .string("\(dropped.reason)"), "dropped": .integer(dropped.dropped),
             ]
-        case .caughtUp(let channel): return ["type": "caughtUp", "channel": .string(channel.channel), "head": number(channel.head)]
+        case .caughtUp(let channel, let head): return ["type": "caughtUp", "channel": .string(channel), "head": number(head)]
         case .messagesMissed(let missed):
             switch missed.extent {
             case .range(let range):
@@ -49,10 +49,10 @@ package enum EventJSON {
             case .reset: return ["type": "missed", "channel": .string(missed.channel), "reset": true]
             }
         case .accessExpiring(let time): return ["type": "accessExpiring", "inMs": number(UInt64(max(0, time / .milliseconds(1))))]
-        case .accessChanged(let change):
-            let grants = change.access.grants.words
+        case .accessChanged(let access, let by):
+            let grants = access.grants.words
             return [
-                "type": "accessChanged", "by": .string(change.by), "role": .optional(change.access.role?.rawValue),
+                "type": "accessChanged", "by": .string(by), "role": .optional(access.role?.rawValue),
                 "grants": grants.isEmpty
                     ? .null : .object(grants.keys.sorted().map { .init(key: $0, value: .array(grants[$0]!.map { .string($0) })) }),
             ]

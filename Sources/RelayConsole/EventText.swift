@@ -42,7 +42,7 @@ package enum EventText {
             return "lost (\(words(lost.reason))): " + ranges.joined(separator: ", ")
         case .packetsDropped(let dropped):
             return "\(dropped.dropped) own packets on \(Printable.escaped(dropped.topic)) were not passed on (\(dropped.reason))"
-        case .caughtUp(let channel): return "\(Printable.escaped(channel.channel)): all that is kept has come, up to \(channel.head)"
+        case .caughtUp(let channel, let head): return "\(Printable.escaped(channel)): all that is kept has come, up to \(head)"
         case .messagesMissed(let missed):
             switch missed.extent {
             case .range(let range): return "missed messages \(range.lowerBound)…\(range.upperBound) of \(Printable.escaped(missed.channel))"
@@ -51,10 +51,10 @@ package enum EventText {
                     "\(Printable.escaped(missed.channel)) begins anew, as after a restart of the relay: forget what was printed, all that is kept follows"
             }
         case .accessExpiring(let time): return "the token is over in \(Printable.time(time))"
-        case .accessChanged(let change):
-            let role = change.access.role.map { "role \($0.rawValue)" } ?? "no role"
-            let grants = change.access.grants.entries.count
-            return "\(Printable.escaped(change.by)) changed what this client may: \(role)"
+        case .accessChanged(let access, let by):
+            let role = access.role.map { "role \($0.rawValue)" } ?? "no role"
+            let grants = access.grants.entries.count
+            return "\(Printable.escaped(by)) changed what this client may: \(role)"
                 + (grants == 0 ? "" : ", \(Printable.count(grants, "grant"))")
         case .channelMode(let change):
             let by = change.by.map { " by \(Printable.escaped($0))" } ?? ""
@@ -160,16 +160,13 @@ package enum EventText {
         pause < .milliseconds(1) ? "again at once" : "again in \(Printable.time(pause))"
     }
 
-    package static func words(_ reason: LinkEndReason) -> String {
-        switch reason {
-        case .linkFailed(let text): text
-        case .timedOut: "the relay could not be reached in time"
-        case .relaySilent: "the relay has fallen silent"
-        case .relayClosed(let code, let text): "the relay closed: \(text) (\(code.name))"
-        case .loginRefused(let error): "login refused: \(error.text) (\(error.name))"
-        case .relayFault(let text): "the relay sent what the protocol does not allow: \(text)"
-        case .otherRelay(let id): "another relay answers there: \(id)"
-        case .closedByApp: "closed"
+    package static func words(_ end: RelayError) -> String {
+        switch end.code {
+        case .clientClosed: "closed"
+        case .connectFailed, .timedOut, .heartbeatTimeout, .otherRelay: end.text
+        case .relayFault: "the relay sent what the protocol does not allow: \(end.text)"
+        case let code where code.closesConnection: "the relay closed: \(end.text) (\(code.name))"
+        default: "login refused: \(end.text) (\(end.name))"
         }
     }
 }

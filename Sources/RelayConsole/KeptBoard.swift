@@ -39,7 +39,7 @@ package struct KeptBoard: Sendable {
             guard case .reset = missed.extent else { return }
             newest = 0
             removeAll()
-        case .caughtUp(let caughtUp) where caughtUp.channel == channel: newest = max(newest, caughtUp.head)
+        case .caughtUp(channel, let head): newest = max(newest, head)
         default: break
         }
     }

@@ -100,11 +100,11 @@ public final class RTMClientKit: Sendable {
                 client = try await connection.value
             } catch let error as RelayError {
                 let isWanted = self.goOn(login, to: .none)
-                self.tell(.closed(reason: isWanted ? .loginRefused(error) : .closedByApp), of: login, by: delivery)
+                self.tell(.closed(reason: isWanted ? error : .clientClosed), of: login, by: delivery)
                 throw isWanted ? error : Self.loginCanceled
             }
             guard self.goOn(login, to: .loggedIn(client)) else {
-                self.tell(.closed(reason: .closedByApp), of: login, by: delivery)
+                self.tell(.closed(reason: .clientClosed), of: login, by: delivery)
                 await client.close()
                 throw Self.loginCanceled
             }
@@ -179,7 +179,7 @@ public final class RTMClientKit: Sendable {
     /// Tells how a login begins or has failed. What this and `tellEvents` are called for is told in that order: the main actor's.
     private func tell(_ state: LinkState, of login: UInt64, by delivery: RTMDelivery) {
         // An app that fails and tries again at once is told both.
-        let isFailure = if case .closed(let end) = state { end != .closedByApp } else { false }
+        let isFailure = if case .closed(let end) = state { end.code != .clientClosed } else { false }
         Task { @MainActor [weak self] in _ = self?.tell(.link(state), of: login, by: delivery, evenLate: isFailure) }
     }
 

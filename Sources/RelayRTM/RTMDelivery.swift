@@ -126,12 +126,13 @@ import RelayClient
             reason = wasConnected ? .changedRejoinSuccess : .changedLoginSuccess
             (wasConnected, isResumed) = (true, resumed)
         case .waiting(after: _, let end):
-            (now, operation, connection) = (.disconnected, end == .relaySilent ? .heartbeatTimeout : .autoReconnect, .reconnecting)
-            (reason, text) = (end == .relaySilent ? .changedKeepAliveTimeout : .changedInterrupted, "\(end)")
-        case .closed(.closedByApp):
+            let isSilent = end.code == .heartbeatTimeout
+            (now, operation, connection) = (.disconnected, isSilent ? .heartbeatTimeout : .autoReconnect, .reconnecting)
+            (reason, text) = (isSilent ? .changedKeepAliveTimeout : .changedInterrupted, end.text)
+        case .closed(let end) where end.code == .clientClosed:
             (now, operation, connection, reason) = (.idle, .logout, .disconnected, .changedLogout)
         case .closed(let end):
-            (now, connection, reason, text) = (.failed, .failed, Self.reason(end), "\(end)")
+            (now, connection, reason, text) = (.failed, .failed, Self.reason(end.code), end.text)
             operation = reason != .changedInterrupted ? .serverReject : wasConnected ? .autoReconnect : .login
         }
         let event = RTMLinkStateEvent(now, from: link, by: operation, text, isResumed: isResumed)
@@ -143,14 +144,8 @@ import RelayClient
     }
 
     /// Why a client has ended for good.
-    private static func reason(_ end: LinkEndReason) -> RTMClientConnectionChangeReason {
-        let code: ErrorCode
-        switch end {
-        case .relayClosed(let closed, text: _): code = closed
-        case .loginRefused(let error): code = error.code
-        case .linkFailed, .timedOut, .relaySilent, .relayFault, .otherRelay, .closedByApp: return .changedInterrupted
-        }
-        return switch code {
+    private static func reason(_ code: ErrorCode) -> RTMClientConnectionChangeReason {
+        switch code {
         case .connectFailed, .timedOut, .clientClosed: .changedInterrupted
         case .replaced: .changedSameUidLogin
         case .banned, .endedByModerator: .changedBannedByServer

@@ -5,7 +5,7 @@ public final class RTMSubscribeOptions {
     /// Messages and presence unless set.
     public var features: RTMSubscribeChannelFeature = [.message, .presence]
     /// Not in hosted RTM: where to begin. `.board` brings all that the relay keeps of the channel before what is sent from now on.
-    public var since: Channel.Start?
+    public var since: ChannelStart?
     /// The defaults.
     public init() {}
 

@@ -10,7 +10,7 @@ public final class RTMTopicSubscriptionResponse: Sendable {
     /// Users who could not be added: bad names, and names beyond 64.
     public let failedUsers: [String]
 
-    init(_ selection: StreamChannel.Selection) { (succeedUsers, failedUsers) = (selection.users, selection.failed.map(\.user)) }
+    init(_ selection: StreamChannel.Selection) { (succeedUsers, failedUsers) = (selection.users, selection.failed.keys.sorted()) }
 }
 
 /// Whom this client hears in a topic.

@@ -133,8 +133,8 @@ public final class RTMStreamChannel: Sendable {
             let failed = try await channel.unsubscribeTopic(topic, users: users).failed
             var asked: Set<String> = []
             if case .only(let users) = users { asked = Set(users) }
-            guard let failure = failed.first, asked.isSubset(of: failed.map(\.user)) else { return }
-            throw RelayError(failure.code, "\(failure.user) was not listed")
+            guard let failure = failed.min(by: { $0.key < $1.key }), asked.isSubset(of: failed.keys) else { return }
+            throw RelayError(failure.value, "\(failure.key) was not listed")
         }
     }
 

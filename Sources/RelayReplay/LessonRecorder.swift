@@ -47,7 +47,7 @@ struct LessonRecorder: Sendable {
     mutating func note(_ event: RelayEvent, at now: Duration, time: Int) -> [LessonEvent] {
         switch state {
         case .reading(var records):
-            if case .caughtUp(let caughtUp) = event, caughtUp.channel == channel {
+            if case .caughtUp(channel, head: _) = event {
                 state = .live(since: now)
                 let standing = records.values.sorted { $0.offset < $1.offset }.flatMap(Self.lines)
                 let papers = paper.map { [LessonEvent.Kind.paper($0)] } ?? []

@@ -108,7 +108,7 @@ extension Command {
                     }
                 }
                 switch event {
-                case .link(.closed(.closedByApp)): break
+                case .link(.closed(let reason)) where reason.code == .clientClosed: break
                 case .link(.closed(let reason)): throw Failure(Printable.escaped(EventText.words(reason)))
                 case .link(.waiting), .messagesMissed, .packetsLost: Console.note(EventText.line(event))
                 case .refused(let refusal) where refusal.subject == .channel: throw Failure(EventText.line(event))

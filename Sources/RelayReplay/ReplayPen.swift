@@ -56,7 +56,7 @@ package struct ReplayPen: Sendable {
 
     /// Draws, waits for every answer, leaves and logs out.
     func draw() async throws {
-        enum Part { case allSent, linkEnded(LinkEndReason?) }
+        enum Part { case allSent, linkEnded(RelayError?) }
         try await withThrowingTaskGroup(of: Part.self) { group in
             group.addTask { .linkEnded(await read()) }
             group.addTask {
@@ -67,7 +67,7 @@ package struct ReplayPen: Sendable {
             do {
                 switch try await group.next() {
                 case .allSent, nil: break
-                case .linkEnded(let reason): throw Failure("\(user): \(Printable.escaped(EventText.words(reason ?? .closedByApp)))")
+                case .linkEnded(let reason): throw Failure("\(user): \(Printable.escaped(EventText.words(reason ?? .clientClosed)))")
                 }
             } catch {
                 group.cancelAll()
@@ -257,8 +257,8 @@ package struct ReplayPen: Sendable {
     /// Reads what arrives here until the client is closed: a user who does not read would be paused.
     ///
     /// - Returns: why the link has ended.
-    package func read() async -> LinkEndReason? {
-        var reason: LinkEndReason?
+    package func read() async -> RelayError? {
+        var reason: RelayError?
         for await event in client.told {
             if case .link(.closed(let end)) = event { reason = end }
             tally.withLock { tally in

@@ -98,8 +98,7 @@ final class ReplayWitness: Sendable {
             book.newestArrived = max(book.newestArrived, message.offset)
             book.verifier.receivedMessage(from: message.sender, offset: message.offset, payload: message.payload.bytes)
         case .cleared(let cleared) where cleared.channel == channel: book.newestArrived = max(book.newestArrived, cleared.offset)
-        case .caughtUp(let caughtUp) where caughtUp.channel == channel && isLesson:
-            book.newestArrived = max(book.newestArrived, caughtUp.head)
+        case .caughtUp(channel, let head) where isLesson: book.newestArrived = max(book.newestArrived, head)
         case .packet(let packet) where packet.channel == channel && packet.topic == BoardWords.pointsTopic:
             book.verifier.receivedPacket(
                 from: packet.publisher, flow: packet.flow, sequence: packet.sequence, payload: packet.payload.bytes)

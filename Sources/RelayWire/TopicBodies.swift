@@ -16,7 +16,7 @@ public enum TopicPriority: String, JSONElement, Equatable, Sendable, CaseIterabl
 }
 
 /// What a topic's publisher asks of the order of its packets. Unordered is a permission, not a demand.
-public enum TopicQoS: String, JSONElement, Equatable, Sendable {  // [ST3]
+package enum TopicQoS: String, JSONElement, Equatable, Sendable {  // [ST3]
     case ordered, unordered
 }
 

@@ -17,7 +17,7 @@ struct LessonRecorderTests {
     }
 
     static func record(_ key: String) -> WhiteboardRecord { WhiteboardRecord(key: key, customType: "stroke", payload: .text("{}")) }
-    static let caughtUp = RelayEvent.caughtUp(CaughtUpChannel(channel: "lesson", head: 9))
+    static let caughtUp = RelayEvent.caughtUp(channel: "lesson", head: 9)
 
     /// One that has read an empty board 1 s after its start.
     static func live() -> LessonRecorder {
@@ -34,7 +34,7 @@ struct LessonRecorderTests {
                 BoardBatch(channel: "lesson", messages: [Self.message(1, "a"), Self.message(2, "b"), Self.message(3, "c")], progress: 0)),
             .message(Self.message(4, "b", "", by: "ben")), .message(Self.message(5, "a", by: "ben")),
             .message(Self.message(6, nil, retained: false)),
-            .message(Self.message(7, "x", channel: "other")), .caughtUp(CaughtUpChannel(channel: "other", head: 9)),
+            .message(Self.message(7, "x", channel: "other")), .caughtUp(channel: "other", head: 9),
         ]
         for event in before { #expect(recorder.note(event, at: .zero, time: 1).isEmpty && !recorder.isLive) }
         #expect(
@@ -63,7 +63,7 @@ struct LessonRecorderTests {
     @Test("a broken link is told once, and then how much was missed, as far as anybody knows")
     func broken() {
         var recorder = Self.live()
-        let waiting = RelayEvent.link(.waiting(after: .zero, reason: .relaySilent))
+        let waiting = RelayEvent.link(.waiting(after: .zero, reason: RelayError(.heartbeatTimeout, "the relay has fallen silent")))
         #expect(recorder.note(waiting, at: .seconds(2), time: 0) == [LessonEvent(at: 1_000, .broken)])
         #expect(recorder.note(waiting, at: .seconds(3), time: 0).isEmpty)
         #expect(recorder.note(.link(.connected(resumed: false)), at: .seconds(4), time: 0).isEmpty)

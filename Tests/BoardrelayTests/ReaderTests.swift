@@ -149,9 +149,9 @@ struct ReaderTests {
 
     @Test("a link that is tried at once says so")
     func atOnce() {
-        #expect(EventText.words(.waiting(after: .zero, reason: .relaySilent)).reason == "the relay has fallen silent; again at once")
+        let silent = RelayError(.heartbeatTimeout, "the relay has fallen silent")
+        #expect(EventText.words(.waiting(after: .zero, reason: silent)).reason == "the relay has fallen silent; again at once")
         #expect(
-            EventText.words(.waiting(after: .milliseconds(250), reason: .relaySilent)).reason
-                == "the relay has fallen silent; again in 250.0 ms")
+            EventText.words(.waiting(after: .milliseconds(250), reason: silent)).reason == "the relay has fallen silent; again in 250.0 ms")
     }
 }

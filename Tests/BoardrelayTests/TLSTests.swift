@@ -131,7 +131,7 @@ struct TLSTests {
         for await event in ann.told {
             guard case .link(let state) = event else { continue }
             if case .connected = state { logins += 1 }
-            if case .waiting(_, .linkFailed(let text)) = state, text.contains("another key") { reason = text }
+            if case .waiting(_, let end) = state, end.code == .connectFailed, end.text.contains("another key") { reason = end.text }
             if logins > 1 || !reason.isEmpty { break }
         }
         #expect(reason == "127.0.0.1 has another key than the pin says: expected \(first.pin), found \(second.pin)")

@@ -37,7 +37,7 @@ test('[SE11] what was left is not entered in a new session: nobody sees the clie
   const driver = driven()
   driver.request('states', 'setStates', {kind: 'message', channel: 'lesson', states: {name: 'A'}})
   driver.answer()
-  driver.request('publishing', 'joinTopic', {channel: 'other', topic: 'points', qos: 'ordered', priority: 'normal', meta: ''})
+  driver.request('publishing', 'joinTopic', {channel: 'other', topic: 'points', priority: 'normal', meta: ''})
   driver.answer({flow: 5, next: 1})
   driver.request('selection', 'subscribeTopic', {channel: 'other', topic: 'points'})
   driver.answer({all: true, succeeded: [], failed: []})

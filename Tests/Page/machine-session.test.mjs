@@ -212,7 +212,7 @@ test('[SE10, SE11] a new session has everything asked for again, in order; what 
   driver.answer()
   driver.subscribe()
   driver.hear()
-  driver.request('join', 'joinTopic', {channel: 'lesson', topic: 'points', qos: 'ordered', priority: 'normal', meta: ''})
+  driver.request('join', 'joinTopic', {channel: 'lesson', topic: 'points', priority: 'normal', meta: ''})
   driver.answer({flow: 5, next: 1})
   driver.request('user', 'subscribeUserMetadata', {user: 'bob'})
   driver.answer()

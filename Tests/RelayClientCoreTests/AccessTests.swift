@@ -145,7 +145,7 @@ import Testing
             for _ in 0..<10_000 where driver.linksAsked.count == links { driver.pass(.milliseconds(10)) }
             driver.open()
             refuse(driver, .tokenExpired, id: try Self.login(driver).id)
-            guard case .waiting(_, .loginRefused(let error)) = driver.machine.linkState else {
+            guard case .waiting(_, let error) = driver.machine.linkState else {
                 Issue.record("\(driver.machine.linkState)")
                 return
             }
@@ -174,7 +174,7 @@ import Testing
             driver.connect(token: 1)
         }
         refuse(driver, code, id: try Self.login(driver).id)
-        guard case .closed(.loginRefused(let error)) = driver.machine.linkState else {
+        guard case .closed(let error) = driver.machine.linkState else {
             Issue.record("\(driver.machine.linkState)")
             return
         }
@@ -190,7 +190,7 @@ import Testing
         for _ in 0..<3 {
             let error = WireError(.relayFull, "no place", retryAfterMilliseconds: 60_000)
             driver.feed(.json(.error, ErrorBody(error, id: try Self.login(driver).id)))
-            guard case .waiting(let pause, .loginRefused(let told)) = driver.machine.linkState else {
+            guard case .waiting(let pause, let told) = driver.machine.linkState else {
                 Issue.record("\(driver.machine.linkState)")
                 return
             }
@@ -210,7 +210,7 @@ import Testing
         let driver = Self.driver(.token("old"))
         driver.logIn()
         driver.feed(.json(.closing, CloseNotice(code: .accessExpired, text: "over")))
-        guard case .waiting(_, .relayClosed(.accessExpired, _)) = driver.machine.linkState else {
+        guard case .waiting(_, let reason) = driver.machine.linkState, reason.code == .accessExpired else {
             Issue.record("\(driver.machine.linkState)")
             return
         }
@@ -219,7 +219,7 @@ import Testing
         driver.logIn(resumed: true)
         #expect(driver.lastLogin?.resume?.token == String(repeating: "f", count: 32))
         driver.feed(.json(.closing, CloseNotice(code: .keyChanged, text: "changed")))
-        guard case .closed(.relayClosed(.keyChanged, _)) = driver.machine.linkState else {
+        guard case .closed(let end) = driver.machine.linkState, end.code == .keyChanged else {
             Issue.record("\(driver.machine.linkState)")
             return
         }

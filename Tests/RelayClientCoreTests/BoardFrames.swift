@@ -176,7 +176,7 @@ extension [RelayEvent] {
             case .message(let message): Self.word(message)
             case .board(let batch): "[" + batch.messages.map(Self.word).joined(separator: " ") + "]"
             case .cleared(let cleared): "cleared \(cleared.offset) \(cleared.user)"
-            case .caughtUp(let channel): "caughtUp \(channel.head)"
+            case .caughtUp(channel: _, let head): "caughtUp \(head)"
             case .messagesMissed(let missed):
                 switch missed.extent {
                 case .reset: "reset"

@@ -24,7 +24,7 @@ private struct ToldBoard {
     }
 
     @discardableResult
-    mutating func caughtUp(_ head: UInt64) -> [BoardChange] { view.take(.caughtUp(CaughtUpChannel(channel: "lesson", head: head))) }
+    mutating func caughtUp(_ head: UInt64) -> [BoardChange] { view.take(.caughtUp(channel: "lesson", head: head)) }
 
     @discardableResult
     mutating func missed(_ extent: MessagesMissed.Extent) -> [BoardChange] {

@@ -100,7 +100,7 @@ import Testing
         try driver.subscribe()
         _ = driver.events()
         driver.feed(frame)
-        guard case .waiting(_, .relayFault)? = driver.events().links.last else {
+        guard case .waiting(_, let reason)? = driver.events().links.last, reason.code == .relayFault else {
             Issue.record("\(frame.type): \(driver.machine.linkState)")
             return
         }
@@ -128,11 +128,11 @@ import Testing
                 #expect(driver.machine.linkState.isConnected)
                 continue
             }
-            guard case .waiting(_, .relayFault(let text))? = driver.events().links.last else {
+            guard case .waiting(_, let reason)? = driver.events().links.last, reason.code == .relayFault else {
                 Issue.record("\(frame.type): \(driver.machine.linkState)")
                 continue
             }
-            #expect(text.contains("flags"), "\(frame.type): \(text)")
+            #expect(reason.text.contains("flags"), "\(frame.type): \(reason)")
         }
     }
 
@@ -165,7 +165,7 @@ import Testing
         driver.feed(MachineDriver.flowOpened(20))
         driver.feed(MachineDriver.packet(flow: 20, 5))
         driver.feed(MachineDriver.packet(flow: 20, 5))
-        guard case .waiting(_, .relayFault) = driver.machine.linkState else {
+        guard case .waiting(_, let reason) = driver.machine.linkState, reason.code == .relayFault else {
             Issue.record("\(driver.machine.linkState)")
             return
         }

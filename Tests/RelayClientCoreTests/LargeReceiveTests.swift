@@ -196,7 +196,7 @@ import Testing
     func hostile(frame: Frame) throws {
         let driver = try live()
         driver.feed(frame)
-        guard case .waiting(_, .relayFault)? = driver.events().links.last else {
+        guard case .waiting(_, let reason)? = driver.events().links.last, reason.code == .relayFault else {
             Issue.record("\(driver.machine.linkState)")
             return
         }

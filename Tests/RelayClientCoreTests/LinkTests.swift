@@ -100,7 +100,7 @@ import Testing
             let driver = MachineDriver()
             driver.logIn()
             driver.feed(.json(.closing, CloseNotice(code: code, text: "because")))
-            #expect(driver.machine.isClosed && driver.events().links.last == .closed(reason: .relayClosed(code: code, text: "because")))
+            #expect(driver.machine.isClosed && driver.events().links.last == .closed(reason: RelayError(code, "because")))
         }
     }
 
@@ -144,7 +144,8 @@ import Testing
         driver.pass(.milliseconds(9_999))
         #expect(driver.machine.linkState.isConnected)
         driver.pass(.milliseconds(1))
-        #expect(driver.events().links.contains(.waiting(after: .zero, reason: .relaySilent)))
+        let silent = RelayError(.heartbeatTimeout, "the relay has fallen silent")
+        #expect(driver.events().links.contains(.waiting(after: .zero, reason: silent)))
     }
 
     @Test("[HB4] a host that slept asks once and waits 2 s for the answer before it judges the relay, without being woken meanwhile")
@@ -223,7 +224,7 @@ import Testing
         #expect(try driver.completed[message]?.get() == .offset(1))
         driver.feed(.json(.closing, CloseNotice(code: .loggedOut, text: "")))
         #expect(try driver.completed[9]?.get() == .done)
-        #expect(driver.events().links.last == .closed(reason: .closedByApp))
+        #expect(driver.events().links.last == .closed(reason: .clientClosed))
 
         let stuck = MachineDriver()
         stuck.logIn()

@@ -281,7 +281,7 @@ import Testing
         driver.logIn(resumed: true)
         #expect(driver.lastLogin?.resume?.seen == ["lesson": [1, 1000, 1, 1]])
         driver.feed(.json(.restored, MachineDriver.subscribed(id: nil, handle: 10, head: 1)))
-        #expect(driver.events().contains { if case .caughtUp(let channel) = $0 { channel.head == 1 } else { false } })
+        #expect(driver.events().contains { if case .caughtUp(channel: _, let head) = $0 { head == 1 } else { false } })
         driver.cut()
         driver.pass(.seconds(15))
         driver.open()

@@ -79,7 +79,7 @@ import Testing
         comeBack(driver)
         let again = try asked(driver)
         driver.feed(.json(.answer, OfferDeviceAnswer(id: again.id, code: "3J7XQ0M9TZ", validMs: 120_000)))
-        #expect(try driver.completed[token]?.get() == .deviceOffer(DeviceOffer(code: "3J7XQ0M9TZ", validFor: .seconds(120))))
+        #expect(try driver.completed[token]?.get() == .code(OfferedCode(code: "3J7XQ0M9TZ", validFor: .seconds(120))))
 
         let refused = try offer(driver)
         driver.feed(.json(.error, ErrorBody(WireError(.notPermitted, "no"), id: try asked(driver).id)))

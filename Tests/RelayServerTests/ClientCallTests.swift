@@ -58,7 +58,7 @@ import Testing
         await closing.value
         proxy.hold(false)
         for await _ in client.told {}
-        #expect(client.link == .closed(reason: .closedByApp))
+        #expect(client.link == .closed(reason: .clientClosed))
         proxy.hold(true)
         let connecting = Task { await error { _ = try await WhiteboardClient.connect(to: proxy.address, as: "carol") } }
         connecting.cancel()

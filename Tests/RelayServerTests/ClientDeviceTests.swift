@@ -61,7 +61,7 @@ import Testing
     }
 
     private func end(of client: WhiteboardClient) async -> ErrorCode? {
-        for await case .link(.closed(.relayClosed(let code, _))) in client.told { return code }
+        for await case .link(.closed(let reason)) in client.told { return reason.code }
         return nil
     }
 

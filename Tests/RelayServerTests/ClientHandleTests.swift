@@ -24,7 +24,7 @@ import Testing
             #expect(alice.link.isConnected && alice.access != nil && alice.device?.utf8.count == 16)
             #expect(try lesson == alice.channel("lesson") && Set([lesson, try alice.channel("lesson")]).count == 1)
             await alice.close()
-            #expect(await states.next() == .closed(reason: .closedByApp))
+            #expect(await states.next() == .closed(reason: .clientClosed))
             #expect(await states.next() == nil)
             let late = await error { try await lesson.open() }
             #expect(late?.code == .clientClosed)

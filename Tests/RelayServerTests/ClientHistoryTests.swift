@@ -54,7 +54,7 @@ import Testing
         var heads: [UInt64] = []
         for task in tasks {
             let reader = await task.value
-            heads.append(reader.caughtUp.first?.head ?? 0)
+            heads.append(reader.caughtUp.first ?? 0)
             #expect(reader.messages.map(\.offset) == Array(1...1_001))
             #expect(reader.messages.dropLast().map(\.payload) == (0..<1_000).map(payload))
             #expect(reader.caughtUp.count == 1 && reader.missed.isEmpty, "\(reader.caughtUp), \(reader.missed)")
@@ -216,7 +216,8 @@ import Testing
 /// What a client was told, up to a moment that the test names; tries at once when the link is gone.
 private struct Reader: Sendable {
     var messages: [Message] = []
-    var caughtUp: [CaughtUpChannel] = []
+    /// Their heads.
+    var caughtUp: [UInt64] = []
     var missed: [MessagesMissed] = []
     /// What became of its links, and after how many messages.
     var log: [String] = []
@@ -226,13 +227,13 @@ private struct Reader: Sendable {
         for await event in client.told {
             switch event {
             case .message(let message): reader.messages.append(message)
-            case .caughtUp(let channel):
-                reader.log.append("\(reader.messages.count): caught up at \(channel.head)")
-                reader.caughtUp.append(channel)
+            case .caughtUp(channel: _, let head):
+                reader.log.append("\(reader.messages.count): caught up at \(head)")
+                reader.caughtUp.append(head)
             case .messagesMissed(let missed): reader.missed.append(missed)
             case .link(.connected(let resumed)): reader.log.append("\(reader.messages.count): connected \(resumed)")
             case .link(.waiting(_, let reason)):
-                reader.log.append("\(reader.messages.count): \(reason)")
+                reader.log.append("\(reader.messages.count): \(reason.text)")
                 client.wakeUp()
             default: break
             }

@@ -21,8 +21,8 @@ import Testing
         #expect(offer.code.utf8.count == 6 && offer.validFor == .seconds(1_800))
         let guest = try await connect("ann", .joinCode(offer.code.lowercased()))
         let invitation = try #require(guest.invitation)
-        #expect(invitation.key == keys.join && invitation.channel == "lesson" && guest.access?.role == .editor)
-        let again = try await connect("ann", .key(invitation.key))
+        #expect(invitation == Invitation(server.address, credential: .key(keys.join), channel: "lesson") && guest.access?.role == .editor)
+        let again = try await connect("ann", try #require(invitation.credential))
         #expect(again.invitation == nil && host.invitation == nil)
         try await host.moderation.withdrawJoinCode()
         do {

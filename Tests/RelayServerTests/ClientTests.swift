@@ -151,11 +151,11 @@ import Testing
         let second = try await WhiteboardClient.connect(to: server.address, as: "alice", options: only)
         var last: RelayEvent?
         for await event in first.told { last = event }
-        guard case .link(.closed(.relayClosed(let code, _))) = last else {
+        guard case .link(.closed(let reason)) = last else {
             Issue.record("\(String(describing: last))")
             return
         }
-        #expect(code == .replaced)
+        #expect(reason.code == .replaced)
         await second.close()
         await server.stop()
         // The system gives no relay of another test a port below 1024.

@@ -88,7 +88,7 @@ import WhiteboardModel
         board.dismissProblems()
         #expect(board.problems.isEmpty)
         await ann.close()
-        await until { board.link == .closed(reason: .closedByApp) }
+        await until { board.link == .closed(reason: .clientClosed) }
         await relay.stop()
     }
 

@@ -51,7 +51,7 @@ enum Calls {
 
     static func packets(_ client: WhiteboardClient) async throws {
         let topic = try client.channel("lesson").topic("pen")
-        // `lifetime` is 50 to 1,000 ms; also `qos`, `priority` and `meta`, 256 bytes about the publisher.
+        // `lifetime` is 50 to 1,000 ms; also `priority` and `meta`, 256 bytes about the publisher.
         let pen = try await topic.startPublishing(lifetime: .milliseconds(300))
         // At most 1,024 bytes, without a receipt. A slow reader gets the newest of each slot.
         try pen.send([0, 10, 0, 20], slot: 1)

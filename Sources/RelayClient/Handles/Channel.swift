@@ -8,7 +8,6 @@ public struct Channel: Sendable, Hashable {
     public var name: String { id.text }
 
     /// Where `open` begins.
-    public typealias Start = ChannelStart
 
     /// What the channel keeps for good: records, each the newest under its key.
     public var board: Board { Board(channel: self) }
@@ -52,7 +51,7 @@ public struct Channel: Sendable, Hashable {
     ///   - quiet: not seen by others; may publish, has no states.
     /// - Throws: `limitReached`, `relayFull`, `notPermitted`, `cancelled`, or why the relay was not reached.
     public func open(
-        _ parts: Set<Feature> = [.messages, .presence], from start: Start? = nil, quiet: Bool = false, call: CallOptions = .init()
+        _ parts: Set<Feature> = [.messages, .presence], from start: ChannelStart? = nil, quiet: Bool = false, call: CallOptions = .init()
     ) async throws(RelayError) {
         var opening: ReadableMachine.Opening?
         func end(_ error: RelayError?) { client.core.act { readable, _ in if let opening { readable.endOpening(opening, error) } } }

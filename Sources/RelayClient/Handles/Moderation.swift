@@ -88,8 +88,8 @@ public struct Moderation: Sendable {
     /// - Parameter channel: where it leads.
     /// - Throws: `notSupported` by a relay without a join key; `notPermitted` also for a key that counts no more; `limitReached`,
     ///   `badName`.
-    public func offerJoinCode(to channel: String, call: CallOptions = .init()) async throws(RelayError) -> JoinCodeOffer {
-        guard case .joinCode(let offer) = try await client.core.ask(.offerJoinCode(try checkedName(channel)), call) else {
+    public func offerJoinCode(to channel: String, call: CallOptions = .init()) async throws(RelayError) -> OfferedCode {
+        guard case .code(let offer) = try await client.core.ask(.offerJoinCode(try checkedName(channel)), call) else {
             throw .wrongAnswer
         }
         return offer

@@ -29,10 +29,10 @@ public struct Topic: Sendable {
         public var all: Bool
         /// Those listed, or what the call was about.
         public var users: [String]
-        /// Users that the relay did not add or remove, each with the reason.
-        public var failed: [TopicFailure]
+        /// Users that the relay did not add or remove, by id, with the reason.
+        public var failed: [String: ErrorCode]
 
-        package init(all: Bool, users: [String] = [], failed: [TopicFailure] = []) {
+        package init(all: Bool, users: [String] = [], failed: [String: ErrorCode] = [:]) {
             (self.all, self.users, self.failed) = (all, users, failed)
         }
     }
@@ -53,11 +53,10 @@ public struct Topic: Sendable {
     /// - Throws: `notPermitted`, `badRequest` for another lifetime, `tooLarge`, `limitReached`, `channelFull`, `outcomeUnknown`, or why
     ///   the relay was not reached.
     public func startPublishing(
-        qos: TopicQoS = .ordered, priority: TopicPriority = .normal, meta: String = "", lifetime: Duration? = nil,
-        call: CallOptions = .init()
+        priority: TopicPriority = .normal, meta: String = "", lifetime: Duration? = nil, call: CallOptions = .init()
     ) async throws(RelayError) -> TopicPublisher {
         try await enter(call)
-        let options = TopicOptions(qos: qos, priority: priority, meta: meta, lifetimeMilliseconds: lifetime?.milliseconds)
+        let options = TopicOptions(qos: .ordered, priority: priority, meta: meta, lifetimeMilliseconds: lifetime?.milliseconds)
         _ = try await client.core.ask(.joinTopic(id, options), call)
         return TopicPublisher(client: client, id: id)
     }

@@ -15,6 +15,7 @@ import RelayPrimitives
 /// one), the client does what `close()` does.
 public final class WhiteboardClient: Sendable {
     package let core: ClientCore
+    private let invited: Invitation
     private let lastReceipt = Mutex(UInt64(0))
 
     /// Makes a client without input or output: the first call that needs the relay connects, and reads the user's secret.
@@ -49,6 +50,7 @@ public final class WhiteboardClient: Sendable {
         _ invitation: Invitation, _ who: KeptIdentity.Who, _ options: ClientOptions, _ surroundings: ClientSurroundings?
     ) throws(RelayError) {
         try Invitation.check(invitation.addresses)
+        invited = invitation
         core = ClientCore(invitation, who, options, surroundings)
     }
 
@@ -160,8 +162,14 @@ public final class WhiteboardClient: Sendable {
     /// folder.
     public var relayID: String? { core.read(\.machine.relayID) }
 
-    /// What the join code stood for with which the client has come in: an app keeps the key, and goes to the channel.
-    public var invitation: JoinInvitation? { core.read(\.machine.invitation) }
+    /// What the join code stood for with which the client has come in, if with one: it lets in without the code, by the relay's key, and
+    /// leads to the channel. The app keeps its `text` for the next start.
+    public var invitation: Invitation? {
+        guard let joined = core.read(\.machine.invitation) else { return nil }
+        var invitation = invited
+        (invitation.credential, invitation.channel) = (.key(joined.key), joined.channel?.text)
+        return invitation
+    }
 
     /// What waits to be sent: while the link is down, or for the rates.
     public var unsent: Unsent {
@@ -208,11 +216,11 @@ public final class WhiteboardClient: Sendable {
     ///
     /// - Throws: `notPermitted` if the client has no `secret` and the relay does not let everybody in; `rateLimited`; or why the relay was
     ///   not reached.
-    public func handOver(call: CallOptions = .init()) async throws(RelayError) -> DeviceOffer {
+    public func handOver(call: CallOptions = .init()) async throws(RelayError) -> OfferedCode {
         let answer = try await core.call(call) { (readable, token, now) throws(RelayError) in
             try readable.machine.offerDevice(token: token, at: now)
         }
-        guard case .deviceOffer(let offer) = answer else { throw .wrongAnswer }
+        guard case .code(let offer) = answer else { throw .wrongAnswer }
         return offer
     }
 

@@ -16,7 +16,7 @@ import RelayWire
 /// | `/b/NAME?…`, before all others | `channel` |
 /// | `also=HOST:PORT`, any number | `addresses`, behind the first |
 /// | `relay=…` | `relayID` |
-/// | `pin=…`, once | `pin`: 64 hexadecimal digits |
+/// | `pin=…`, once | the `protection` of the addresses: 64 hexadecimal digits |
 /// | `space=…` | `space` |
 ///
 /// What else stands there is ignored: a newer relay may say more.
@@ -32,7 +32,7 @@ public struct Invitation: Hashable, Sendable {
     /// The relay's public id, 32 hexadecimal digits. A relay with another one is refused.
     public var relayID: String?
     /// The pin of the server's key, which its addresses carry.
-    public var pin: KeyPin? { if case .pinned(let pin) = addresses.first?.protection { pin } else { nil } }
+    package var pin: KeyPin? { if case .pinned(let pin) = addresses.first?.protection { pin } else { nil } }
     /// Which part of a shared relay is meant. It is kept, and not used yet.
     public var space: String?
 

@@ -84,9 +84,9 @@ struct BoardView: Sendable {
             forget()
             isReading = isWhole
             return [.reset]
-        case .caughtUp(let caughtUp):
+        case .caughtUp(channel: _, let head):
             guard isReading else { return [.caughtUp] }
-            (isReading, readThrough, progress) = (false, caughtUp.head, nil)
+            (isReading, readThrough, progress) = (false, head, nil)
             let late = settled
             settled = []
             return [.caughtUp] + late.flatMap { stored($0.own, last: $0.last, receipt: $0.receipt) }

@@ -114,7 +114,7 @@ package struct ReadableMachine: Sendable {
         switch shown {
         case .refused(let problem): refused(problem)
         case .accessExpiring: tasks.append(.renewToken)
-        case .link(.waiting(_, .otherRelay)): tasks.append(.tryElsewhere)
+        case .link(.waiting(_, let reason)) where reason.code == .otherRelay: tasks.append(.tryElsewhere)
         case .link(.connected): tasks.append(.connected)
         case .link(.closed): feed.finishAll()
         default: break
@@ -264,7 +264,7 @@ extension RelayEvent {
         case .board(let batch): batch.channel
         case .cleared(let cleared): cleared.channel
         case .messagesMissed(let missed): missed.channel
-        case .caughtUp(let caughtUp): caughtUp.channel
+        case .caughtUp(let channel, head: _): channel
         default: nil
         }
     }

@@ -85,8 +85,8 @@ export class Requests {
       case 'unsubscribe': return this.machine.session.left({kind: 'message', channel: asked.channel})
       case 'leave': return this.machine.session.left({kind: 'stream', channel: asked.channel})
       case 'joinTopic': {
-        const {qos, priority, meta, lifetimeMs} = asked
-        wanted.publishing.set(topic, {qos, priority, meta, lifetimeMs})
+        const {priority, meta, lifetimeMs} = asked
+        wanted.publishing.set(topic, {priority, meta, lifetimeMs})
         this.machine.flows.ownFlows.set(topic, body.flow)
         if (this.machine.flows.ownTopics.size >= Limits.ownFlowsMax) this.machine.flows.ownTopics.clear()
         this.machine.flows.ownTopics.set(body.flow, topic)

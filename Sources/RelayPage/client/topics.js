@@ -58,10 +58,9 @@ export class Topic {
 
   /** @param {TopicOptions} [options] @returns {Promise<Publisher>} */
   async startPublishing(options) {
-    const [{qos = 'ordered', priority = 'normal', meta = '', lifetime}, call] =
-      taken('startPublishing', options, ['qos', 'priority', 'meta', 'lifetime'])
+    const [{priority = 'normal', meta = '', lifetime}, call] = taken('startPublishing', options, ['priority', 'meta', 'lifetime'])
     await this.enter(call)
-    await this.request('joinTopic', {qos, priority, meta, lifetimeMs: lifetime}, call)
+    await this.request('joinTopic', {priority, meta, lifetimeMs: lifetime}, call)
     return new Publisher(this)
   }
 

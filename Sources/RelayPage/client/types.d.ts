@@ -128,7 +128,6 @@ export interface PacketOptions {
   echo?: boolean
 }
 export interface TopicOptions extends CallOptions {
-  qos?: 'ordered' | 'unordered'
   priority?: 'highest' | 'high' | 'normal' | 'low'
   /** Told to followers. */
   meta?: string

@@ -114,11 +114,11 @@ final class BoardApp {
                 lastOffset = nil
             case .range(let range): if let epoch = missed.epoch { self.missed[epoch, default: []].append(range) }
             }
-        case .caughtUp(let channel):
+        case .caughtUp(channel: _, let head):
             // All that it had stored by then has come, but for what was removed since.
             if isReset {
-                readThrough = channel.head
-                own = own.filter { $0.value.offset > channel.head }
+                readThrough = head
+                own = own.filter { $0.value.offset > head }
             }
             isReset = false
         default: break

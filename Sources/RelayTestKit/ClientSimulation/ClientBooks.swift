@@ -152,8 +152,8 @@ struct ClientBooks {
         case .packetsLost(let lost): try read(lost, acceptedPackets)
         case .packetsDropped(let dropped): if dropped.reason == .overRate { packetsDroppedOverRate += dropped.dropped }
         case .presence(let change): read(change)
-        case .caughtUp(let channel):
-            late.remove(channel.channel)
+        case .caughtUp(let channel, head: _):
+            late.remove(channel)
             catchUps += 1
         case .board(let batch): for message in batch.messages { try read(.message(message), messages: accepted, packets: acceptedPackets) }
         case .cleared, .direct, .topics, .refused, .metadata, .locks, .accessExpiring, .accessChanged, .channelMode, .joinCodeEnded: break

@@ -203,7 +203,7 @@ extension Command {
             switch event {
             case .board(let batch): progress.show(batch.progress, Printable.count(board.count, "record"))
             case .caughtUp: return board
-            case .link(.closed(.closedByApp)): break
+            case .link(.closed(let reason)) where reason.code == .clientClosed: break
             case .link(.closed(let reason)): throw Failure(Printable.escaped(EventText.words(reason)))
             default: break
             }

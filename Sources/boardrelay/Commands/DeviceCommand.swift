@@ -67,7 +67,7 @@ extension Command {
             }
             defer { timer.cancel() }
             for await event in client.told {
-                if case .link(.closed(let reason)) = event, reason != .closedByApp { throw Failure(EventText.words(reason)) }
+                if case .link(.closed(let reason)) = event, reason.code != .clientClosed { throw Failure(EventText.words(reason)) }
             }
             return .ok
         }

@@ -125,7 +125,7 @@ extension Command {
                             + "runs. Ctrl-C ends it.")
                 case .joinCodeEnded(.expired): return .ok
                 case .joinCodeEnded(let reason): throw Failure(EventText.words(reason))
-                case .link(.closed(let reason)) where reason != .closedByApp: throw Failure(EventText.words(reason))
+                case .link(.closed(let reason)) where reason.code != .clientClosed: throw Failure(EventText.words(reason))
                 default: break
                 }
             }

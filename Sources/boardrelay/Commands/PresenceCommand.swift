@@ -66,7 +66,7 @@ extension Command {
             case .presence: try Console.print(json ? EventJSON.object(event).line : EventText.line(event))
             case .link(let state):
                 if json { try Console.print(EventJSON.object(event).line) }
-                if case .closed(let reason) = state, reason != .closedByApp {
+                if case .closed(let reason) = state, reason.code != .clientClosed {
                     throw Failure(Printable.escaped(EventText.words(reason)))
                 }
                 if case .waiting = state { Console.note(EventText.line(event)) }

@@ -97,7 +97,7 @@ extension Command {
         case .link(let state):
             if form == .json { try form.print(event) }
             switch state {
-            case .closed(.closedByApp): break
+            case .closed(let reason) where reason.code == .clientClosed: break
             case .closed(let reason): throw Failure(Printable.escaped(EventText.words(reason)))
             case .idle, .connecting, .connected: break
             case .waiting: Console.note(EventText.line(event))

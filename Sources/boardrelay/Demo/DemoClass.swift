@@ -47,7 +47,7 @@ struct DemoClass: Sendable {
                 group.addTask {
                     let reason = await pen.read()
                     try Task.checkCancellation()
-                    throw Failure("\(pen.user): \(Printable.escaped(EventText.words(reason ?? .closedByApp)))")
+                    throw Failure("\(pen.user): \(Printable.escaped(EventText.words(reason ?? .clientClosed)))")
                 }
             }
             group.addTask {

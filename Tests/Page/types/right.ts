@@ -62,7 +62,7 @@ async function calls() {
   is<Same<typeof next, string | undefined>>()
   const revision: number = await metadata.set({title: 'Ink'}, {majorRevision: 3, recordsUser: true})
   const text: string = await lesson.lock('pen').with(async ({fencing, isHeld}) => `${fencing} ${isHeld} ${revision}`, {wait: 5_000})
-  const pen = await lesson.topic('points').startPublishing({lifetime: 300, qos: 'unordered'})
+  const pen = await lesson.topic('points').startPublishing({lifetime: 300, priority: 'high'})
   pen.send(text, {slot: 1, senderTime: Date.now()})
   const told: undefined = await client.person('bob').send('psst').accepted
   await client.person('bob').metadata.follow()

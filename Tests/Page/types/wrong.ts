@@ -47,7 +47,7 @@ export async function values() {
   // @ts-expect-error
   await client.connect({timeout: '5s'})
   // @ts-expect-error
-  await points.startPublishing({qos: 'orderd'})
+  await points.startPublishing({priority: 'hihg'})
   // @ts-expect-error
   await client.renew({keey: 'k'})
   // @ts-expect-error

@@ -12,8 +12,6 @@ import WhiteboardModel
 enum Names {
     typealias RelayClient_Access = RelayClient.Access
     typealias Bare_Access = Access
-    typealias RelayClient_AccessChange = RelayClient.AccessChange
-    typealias Bare_AccessChange = AccessChange
     typealias RelayClient_BanInfo = RelayClient.BanInfo
     typealias Bare_BanInfo = BanInfo
     typealias RelayClient_Board = RelayClient.Board
@@ -36,8 +34,6 @@ enum Names {
     typealias Bare_BoardRecords = BoardRecords
     typealias RelayClient_CallOptions = RelayClient.CallOptions
     typealias Bare_CallOptions = CallOptions
-    typealias RelayClient_CaughtUpChannel = RelayClient.CaughtUpChannel
-    typealias Bare_CaughtUpChannel = CaughtUpChannel
     typealias RelayClient_Channel = RelayClient.Channel
     typealias Bare_Channel = Channel
     typealias RelayClient_ChannelMode = RelayClient.ChannelMode
@@ -56,8 +52,6 @@ enum Names {
     typealias Bare_ClientSecret = ClientSecret
     typealias RelayClient_Credential = RelayClient.Credential
     typealias Bare_Credential = Credential
-    typealias RelayClient_DeviceOffer = RelayClient.DeviceOffer
-    typealias Bare_DeviceOffer = DeviceOffer
     typealias RelayClient_DirectMessage = RelayClient.DirectMessage
     typealias Bare_DirectMessage = DirectMessage
     typealias RelayClient_DirectReceipt = RelayClient.DirectReceipt
@@ -76,16 +70,10 @@ enum Names {
     typealias Bare_Invitation = Invitation
     typealias RelayClient_JoinCodeEnd = RelayClient.JoinCodeEnd
     typealias Bare_JoinCodeEnd = JoinCodeEnd
-    typealias RelayClient_JoinCodeOffer = RelayClient.JoinCodeOffer
-    typealias Bare_JoinCodeOffer = JoinCodeOffer
-    typealias RelayClient_JoinInvitation = RelayClient.JoinInvitation
-    typealias Bare_JoinInvitation = JoinInvitation
     typealias RelayClient_KeyPin = RelayClient.KeyPin
     typealias Bare_KeyPin = KeyPin
     typealias RelayClient_Latest = RelayClient.Latest<Int>
     typealias Bare_Latest = Latest<Int>
-    typealias RelayClient_LinkEndReason = RelayClient.LinkEndReason
-    typealias Bare_LinkEndReason = LinkEndReason
     typealias RelayClient_LinkState = RelayClient.LinkState
     typealias Bare_LinkState = LinkState
     typealias RelayClient_Lock = RelayClient.Lock
@@ -114,6 +102,8 @@ enum Names {
     typealias Bare_MetadataItem = MetadataItem
     typealias RelayClient_Moderation = RelayClient.Moderation
     typealias Bare_Moderation = Moderation
+    typealias RelayClient_OfferedCode = RelayClient.OfferedCode
+    typealias Bare_OfferedCode = OfferedCode
     typealias RelayClient_Packet = RelayClient.Packet
     typealias Bare_Packet = Packet
     typealias RelayClient_PacketEvent = RelayClient.PacketEvent
@@ -152,14 +142,10 @@ enum Names {
     typealias Bare_StoredReceipt = StoredReceipt
     typealias RelayClient_Topic = RelayClient.Topic
     typealias Bare_Topic = Topic
-    typealias RelayClient_TopicFailure = RelayClient.TopicFailure
-    typealias Bare_TopicFailure = TopicFailure
     typealias RelayClient_TopicPriority = RelayClient.TopicPriority
     typealias Bare_TopicPriority = TopicPriority
     typealias RelayClient_TopicPublisher = RelayClient.TopicPublisher
     typealias Bare_TopicPublisher = TopicPublisher
-    typealias RelayClient_TopicQoS = RelayClient.TopicQoS
-    typealias Bare_TopicQoS = TopicQoS
     typealias RelayClient_TopicsChange = RelayClient.TopicsChange
     typealias Bare_TopicsChange = TopicsChange
     typealias RelayClient_Unsent = RelayClient.Unsent
