@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Every public symbol has a documentation comment, and of those that apps on the client see none names a rule of docs/protocol.md: read
-from the symbol graph that the compiler writes.
+from the symbol graph that the compiler writes. No product has more public symbols than is written here: a reader meets them all.
 
     python3 Tests/Documented/check.py
 
@@ -18,10 +18,17 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What a user of the products can see: the products and what they re-export.
 MODULES = [
     "RelayServer", "RelayClient", "WhiteboardModel", "RelayRTM", "RelayClientCore", "RelayRights", "RelayCore", "RelayIO", "RelaySystem",
-    "RelayWire",
+    "RelayWire", "RelayMonitoring", "RelayTokens",
 ]
 # What an app that imports RelayClient sees.
-APPS = {"RelayClient", "WhiteboardModel", "RelayClientCore", "RelayRights", "RelayIO", "RelayWire"}
+CLIENT = ["RelayClient", "RelayClientCore", "RelayRights", "RelayIO", "RelayWire"]
+APPS = {*CLIENT, "WhiteboardModel"}
+# The modules that are a product's own, and how many public symbols they may have: only ever fewer.
+PRODUCTS = {
+    "RelayClient": (CLIENT, 644), "RelayServer": (["RelayServer", "RelayCore"], 283), "RelayRTM": (["RelayRTM"], 432),
+    "WhiteboardModel": (["WhiteboardModel"], 19), "BoardFormat": (["BoardFormat"], 308), "RelayMonitoring": (["RelayMonitoring"], 52),
+    "RelayTokens": (["RelayTokens"], 20),
+}
 RULE = re.compile(r"\[[A-Z]{2}[0-9]+[^\]]*\]")
 OF_PROTOCOLS = {
     "description", "rawValue", "init(rawValue:)", "hash(into:)", "==(_:_:)", "<(_:_:)", "makeAsyncIterator()", "next()",
@@ -40,26 +47,37 @@ def main() -> int:
     folder = next((ROOT / ".build").glob("*/symbolgraph"))
     symbols, missing, ruled = 0, [], []
     for module in MODULES:
-        files = [folder / f"{module}.symbols.json", *folder.glob(f"{module}@*.symbols.json")]
-        for file in files:
-            for symbol in json.loads(file.read_text())["symbols"]:
-                names = symbol["pathComponents"]
-                if names[-1] in OF_PROTOCOLS:
-                    continue
-                symbols += 1
-                text = "\n".join(line["text"] for line in symbol.get("docComment", {"lines": []})["lines"])
-                if module in APPS and (rule := RULE.search(text)):
-                    ruled.append(f"{module}: {'.'.join(names)}: {rule[0]}")
-                if "docComment" in symbol or is_plain_case(symbol):
-                    continue
-                line = symbol.get("location", {}).get("position", {}).get("line", -1) + 1
-                missing.append(f"{module}: {'.'.join(names)} ({symbol['kind']['displayName'].lower()}, line {line})")
+        for symbol in symbols_of(folder, module):
+            names = symbol["pathComponents"]
+            if names[-1] in OF_PROTOCOLS:
+                continue
+            symbols += 1
+            text = "\n".join(line["text"] for line in symbol.get("docComment", {"lines": []})["lines"])
+            if module in APPS and (rule := RULE.search(text)):
+                ruled.append(f"{module}: {'.'.join(names)}: {rule[0]}")
+            if "docComment" in symbol or is_plain_case(symbol):
+                continue
+            line = symbol.get("location", {}).get("position", {}).get("line", -1) + 1
+            missing.append(f"{module}: {'.'.join(names)} ({symbol['kind']['displayName'].lower()}, line {line})")
     for entry in sorted(missing):
         print(f"no documentation: {entry}", file=sys.stderr)
     for entry in sorted(set(ruled)):
         print(f"names a rule of the protocol: {entry}", file=sys.stderr)
     print(f"{symbols} public symbols, {len(missing)} without documentation, {len(set(ruled))} that name a rule of the protocol")
-    return 1 if missing or ruled or symbols < 100 else 0
+    grown = False
+    for product, (modules, most) in PRODUCTS.items():
+        counts = {module: len(symbols_of(folder, module)) for module in modules}
+        count = sum(counts.values())
+        grown = grown or count > most
+        parts = ": " + ", ".join(f"{module} {count}" for module, count in counts.items()) if len(counts) > 1 else ""
+        print(f"{'FAIL' if count > most else 'ok  '} {product} has {count} public symbols, at most {most}{parts}")
+    return 1 if missing or ruled or grown or symbols < 100 else 0
+
+
+def symbols_of(folder, module) -> list:
+    """A module's own, and what it adds to types of others."""
+    files = [folder / f"{module}.symbols.json", *folder.glob(f"{module}@*.symbols.json")]
+    return [symbol for file in files for symbol in json.loads(file.read_text())["symbols"]]
 
 
 def is_plain_case(symbol) -> bool:
