@@ -1,4 +1,4 @@
-public import RelayRights
+internal import RelayRights
 import RelayPrimitives
 import RelayWire
 
