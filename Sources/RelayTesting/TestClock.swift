@@ -14,6 +14,7 @@ public struct TestClock: Clock {
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
+    /// The test's time.
     public var now: Instant { Instant(offset: world.now - World.beginning) }
     public var minimumResolution: Duration { .nanoseconds(1) }
 

