@@ -13,6 +13,8 @@ final class Keyboard: Sendable {
     }
 
     private let sources = Mutex(Sources())
+    /// Left by each source that hears signals.
+    private let hearing = DispatchGroup()
     private let pressed: @Sendable (Character) -> Void
     /// How the terminal was found, to which every end of the process takes it back.
     private static let found = Mutex<termios?>(nil)
@@ -36,9 +38,14 @@ final class Keyboard: Sendable {
         listen()
     }
 
+    /// Returns when Ctrl-Z is heard: before, it does nothing.
+    func ready() async { await withCheckedContinuation { continuation in hearing.notify(queue: queue) { continuation.resume() } } }
+
     private func on(_ number: Int32, _ act: @escaping @Sendable (Keyboard) -> Void) {
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
         source.setEventHandler { @Sendable [weak self] in if let self { act(self) } }
+        hearing.enter()
+        source.setRegistrationHandler { @Sendable [hearing] in hearing.leave() }
         source.activate()
         sources.withLock { $0.stops.append(source) }
     }

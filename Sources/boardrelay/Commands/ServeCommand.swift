@@ -147,6 +147,7 @@ extension Command {
             "boardrelay \(Program.version) listens. \(screen.entrance().rule) "
                 + (folder.map { "Boards, metadata and locks are kept in \($0)." } ?? "Nothing is kept on disk."))
         let keyboard = server.keys == nil ? nil : Keyboard(screen.pressed)
+        await keyboard?.ready()
         // Nobody presses a key in front of a service.
         if manager == nil {
             let code = screen.entrance().hasCode(screen.addresses()) ? ", c for the code again" : ""
