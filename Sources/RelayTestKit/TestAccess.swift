@@ -2,7 +2,7 @@ package import RelayRights
 package import RelayCore
 import RelayTokens
 internal import RelayWire
-package import RelayTesting
+internal import RelayTesting
 
 /// Keys, secrets and tokens for tests, all of which a log line would show: each has a word that stands nowhere else.
 package enum TestAccess {

@@ -1,4 +1,4 @@
-package import RelayTesting
+internal import RelayTesting
 package import RelayWire
 
 // Boards, as tests write them down.

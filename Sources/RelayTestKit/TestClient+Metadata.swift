@@ -1,4 +1,4 @@
-package import RelayTesting
+internal import RelayTesting
 package import RelayWire
 
 // Metadata and locks as a test writes them down.

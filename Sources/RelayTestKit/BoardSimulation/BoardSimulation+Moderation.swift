@@ -3,7 +3,7 @@ internal import RelayCore
 internal import RelayStorage
 import RelayPrimitives
 internal import RelayWire
-package import RelayTesting
+internal import RelayTesting
 
 // What moderators take away: the records of one user, and in the end the channel with its board, metadata and locks.
 

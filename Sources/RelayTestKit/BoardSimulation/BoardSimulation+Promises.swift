@@ -1,6 +1,6 @@
 internal import RelayClientCore
 internal import RelayCore
-package import RelayTesting
+internal import RelayTesting
 internal import RelayWire
 
 // The end of a run: links and disk are well again, and what all apps show is held against what they were told.

@@ -2,7 +2,7 @@ internal import RelayClientCore
 internal import RelayCore
 import RelayPrimitives
 internal import RelayWire
-package import RelayTesting
+internal import RelayTesting
 
 /// Apps that draw on one board through client machines, over links that are cut at any byte, on a relay whose disk fails and
 /// which dies and starts again with what its disk has kept. In the end every app shows the same board: what was stored, and

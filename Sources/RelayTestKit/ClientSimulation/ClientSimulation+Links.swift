@@ -2,7 +2,7 @@ internal import RelayClientCore
 internal import RelayCore
 import RelayPrimitives
 internal import RelayWire
-package import RelayTesting
+internal import RelayTesting
 
 // Time, and bytes on their way.
 

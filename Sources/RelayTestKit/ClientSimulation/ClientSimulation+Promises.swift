@@ -1,6 +1,6 @@
 internal import RelayClientCore
 internal import RelayCore
-package import RelayTesting
+internal import RelayTesting
 internal import RelayWire
 
 // What the apps get, held against what was accepted.

@@ -1,6 +1,6 @@
 internal import RelayClientCore
 internal import RelayCore
-package import RelayTesting
+internal import RelayTesting
 internal import RelayWire
 
 // What the relay accepts, and who must get it.

@@ -2,7 +2,7 @@ internal import RelayClientCore
 internal import RelayCore
 import RelayPrimitives
 internal import RelayWire
-package import RelayTesting
+internal import RelayTesting
 
 /// Client machines and a relay over links that delay, cut, stall and break, on a clock that jumps; the relay is started
 /// anew now and then, and everything that it knew is gone. What every app reads is held against what was accepted.

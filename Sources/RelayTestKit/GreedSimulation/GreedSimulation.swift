@@ -1,7 +1,7 @@
 internal import RelayCore
 import RelayPrimitives
 internal import RelayWire
-package import RelayTesting
+internal import RelayTesting
 
 /// A small lesson, and beside it two to four addresses whose clients do whatever is most expensive: what has made the relay work and
 /// hold most so far, for each byte of it, is done more often.

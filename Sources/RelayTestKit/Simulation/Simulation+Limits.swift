@@ -1,6 +1,6 @@
 internal import RelayCore
 import RelayPrimitives
-package import RelayTesting
+internal import RelayTesting
 internal import RelayWire
 
 // Readers that say what they take of packets, and change their mind. [DL11]

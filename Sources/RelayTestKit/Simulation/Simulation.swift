@@ -1,7 +1,7 @@
 internal import RelayCore
 import RelayPrimitives
 internal import RelayWire
-package import RelayTesting
+internal import RelayTesting
 
 /// A hub and many clients over links that stall, trickle and break, on a clock that jumps; after each step the
 /// promises of docs/protocol.md are held against books of its own.

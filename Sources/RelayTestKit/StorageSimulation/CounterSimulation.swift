@@ -1,7 +1,7 @@
 internal import RelayCore
 import RelayPrimitives
 internal import RelayWire
-package import RelayTesting
+internal import RelayTesting
 
 /// Many clients count in one item of metadata, each by compare-and-set: what it was shown plus one, if the item is still
 /// at the revision that it saw. The disk is slow, stalls and fails, and the relay dies now and then. Nothing that was

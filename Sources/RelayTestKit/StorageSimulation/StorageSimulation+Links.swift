@@ -1,6 +1,6 @@
 internal import RelayCore
 import RelayPrimitives
-package import RelayTesting
+internal import RelayTesting
 internal import RelayWire
 
 // Users who come and go, and time.

@@ -1,6 +1,6 @@
 internal import RelayCore
 import RelayPrimitives
-package import RelayTesting
+internal import RelayTesting
 internal import RelayWire
 
 // Requests about locks, who waits, and owners who are not there.

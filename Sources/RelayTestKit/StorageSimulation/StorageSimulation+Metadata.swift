@@ -1,6 +1,6 @@
 internal import RelayCore
 import RelayPrimitives
-package import RelayTesting
+internal import RelayTesting
 internal import RelayWire
 
 // Requests about metadata, and what they must lead to.

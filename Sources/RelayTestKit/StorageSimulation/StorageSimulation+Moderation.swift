@@ -1,6 +1,6 @@
 internal import RelayCore
 import RelayPrimitives
-package import RelayTesting
+internal import RelayTesting
 internal import RelayWire
 
 // What moderators decide, between all other changes: about users and channels that nobody else has to do with, and about

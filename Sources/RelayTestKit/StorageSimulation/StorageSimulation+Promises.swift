@@ -1,5 +1,5 @@
 internal import RelayCore
-package import RelayTesting
+internal import RelayTesting
 internal import RelayWire
 
 // What is seen, held against what must be.

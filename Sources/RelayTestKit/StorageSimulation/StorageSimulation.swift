@@ -1,7 +1,7 @@
 internal import RelayCore
 import RelayPrimitives
 internal import RelayWire
-package import RelayTesting
+internal import RelayTesting
 
 /// A hub on a disk that is slow, fails and comes back, with users who write the same metadata, want and wait for the same
 /// locks, break off and come again, and a relay that dies and is started again from what was durable. A model beside it
