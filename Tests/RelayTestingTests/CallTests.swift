@@ -173,11 +173,11 @@ import Testing
 
     @Test("the table has every call that takes its options from the app")
     func complete() throws {
-        let folder = URL(filePath: #filePath).appending(path: "../../../Sources/RelayClient/Handles").standardized
+        let folder = "\(#filePath.dropLast("Tests/RelayTestingTests/CallTests.swift".count))Sources/RelayClient/Handles"
         var names: Set<String> = []
-        for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
             var type = ""
-            for part in try String(contentsOf: file, encoding: .utf8).components(separatedBy: "public ") {
+            for part in try String(contentsOfFile: "\(folder)/\(file)", encoding: .utf8).components(separatedBy: "public ") {
                 // Of a type that stands within another nothing is called.
                 if let found = part.firstMatch(of: /^(?:final )?(?:struct|class) (\w+)[^{]*{\n    [^ ]/) { type = String(found.1) }
                 if let method = part.firstMatch(of: /^func (\w+)(?:<\w+>)?\([^{]*call: CallOptions/) { names.insert("\(type).\(method.1)") }
