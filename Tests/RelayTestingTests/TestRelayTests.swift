@@ -150,6 +150,19 @@ import WhiteboardModel
         #expect(wrong?.code == .keyWrong)
     }
 
+    @Test("of calls that begin at one time none goes without the secret that another one reads")
+    func begunTogether() async throws {
+        let relay = TestRelay()
+        for number in 1...300 {
+            let user = try relay.client("user-\(number)")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 1...4 { group.addTask { _ = try await user.boards() } }
+                try await group.waitForAll()
+            }
+            await user.close()
+        }
+    }
+
     @Test("the same calls in the same order give the same times, the pauses before coming back among them", arguments: [UInt64(7), 8])
     func repeatable(seed: UInt64) async throws {
         func times() async throws -> [Duration] {

@@ -78,8 +78,10 @@ package final class ClientCore: Sendable {
 
     /// Reads who this is, before anything is asked.
     func identify() throws(RelayError) {
-        guard let digits = try identity.read() else { return }
-        act { readable, _ in readable.machine.identify(secret: digits.secret, device: digits.device) }
+        guard read(\.machine.isIdle) else { return }
+        let digits = try identity.read()
+        // Another call may have begun the first login meanwhile, with the same digits.
+        act { readable, _ in if readable.machine.isIdle { readable.machine.identify(secret: digits.secret, device: digits.device) } }
     }
 
     func reach<Value>(_ body: (inout ReadableMachine, Instant) throws(RelayError) -> Value) throws(RelayError) -> Value {

@@ -22,7 +22,7 @@ final class KeptIdentity: Sendable {
     private let relayID: String?
     private let secret: ClientSecret
     private let device: ClientDevice
-    private let isRead = Mutex(false)
+    private let found = Mutex<(secret: String?, device: String)?>(nil)
     private let kept = Mutex<Result<Void, RelayError>?>(nil)
 
     init(_ who: Who, _ invitation: Invitation, _ options: ClientOptions) {
@@ -32,22 +32,23 @@ final class KeptIdentity: Sendable {
         (secret, device) = (options.secret, options.device)
     }
 
-    /// - Returns: `nil` once it was read.
+    /// The same for all calls that begin at one time: what was read first counts.
+    ///
     /// - Throws: `badRequest` for digits of an option that are none; `secretNotKept`.
-    func read() throws(RelayError) -> (secret: String?, device: String)? {
-        guard !isRead.withLock({ $0 }) else { return nil }
-        let found: (secret: String?, device: String)
+    func read() throws(RelayError) -> (secret: String?, device: String) {
+        if let found = found.withLock({ $0 }) { return found }
+        let read: (secret: String?, device: String)
         switch who {
         case .user(let user):
-            found = (
+            read = (
                 try secret.digits(for: user, at: address, relayID: relayID),
                 try device.digits(for: user, at: address, relayID: relayID, beside: secret)
             )
-        case .code: found = (nil, try device.drawn())
+        case .code: read = (nil, try device.drawn())
         }
-        return isRead.withLock { isRead in
-            defer { isRead = true }
-            return isRead ? nil : found
+        return found.withLock { found in
+            found = found ?? read
+            return found!
         }
     }
 

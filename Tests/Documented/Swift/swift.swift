@@ -21,6 +21,7 @@ func expectEqual<Value: Equatable>(_ left: Value, _ right: Value) { precondition
             try await fragment3(client: client, lesson: lesson)
             try await twoClients()
             try await awayAfterTenSeconds()
+            try await stalledLink()
             try await Calls.all(client, with: bob)
             await bob.close()
         }
