@@ -406,14 +406,14 @@ package struct HistoryAnswer: JSONObject {
 /// Identity of a channel's numbering: offsets compare only within one epoch.
 public struct Epoch: JSONObject, Hashable, Sendable {  // [CH5]
     /// Rises with each start of the relay.
-    package var start: UInt32 = 0
+    public var start: UInt32 = 0
     /// Rises with each new numbering of the channel within one start.
-    package var incarnation: UInt32 = 0
+    public var incarnation: UInt32 = 0
 
     package init() {}
 
-    /// The numbering that a relay with this start number began as its nth.
-    package init(start: UInt32, incarnation: UInt32) { (self.start, self.incarnation) = (start, incarnation) }
+    /// As an app has kept it, to go on from a `ChannelPosition` after its next start.
+    public init(start: UInt32, incarnation: UInt32) { (self.start, self.incarnation) = (start, incarnation) }
 
     package mutating func fields(_ json: inout JSONFields) {
         json("incarnation", &incarnation)
