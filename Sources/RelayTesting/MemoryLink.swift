@@ -18,6 +18,8 @@ final class MemoryLink: ClientTransport, @unchecked Sendable {
         /// A link is to be made.
         var isOpening = false
         var connection: ConnectionID?
+        /// Which start of the relay that is with.
+        var start: UInt32 = 0
         var isReachable = true
         var isHeld = false
         /// The client's readers have no room.
@@ -30,6 +32,8 @@ final class MemoryLink: ClientTransport, @unchecked Sendable {
     private let notes = Mutex<[Note]>([])
 
     init(world: World) { self.world = world }
+
+    deinit { if let connection = state.connection { world.drop(connection, of: state.start) } }
 
     func attach(_ core: ClientCore) {
         self.core = core

@@ -8,12 +8,14 @@ import RelayRights
 ///     let relay = TestRelay()
 ///     let alice = try relay.client("alice"), ben = try relay.client("ben")
 ///     let board = try BoardModel(alice.channel("lesson"))
-///     let hers = try ben.channel("lesson")
-///     try hers.board.put("0,0 10,20", key: "s1")
+///     try await board.open()
+///     let his = try ben.channel("lesson")
+///     try await his.open()
+///     _ = try await his.board.put("0,0 10,20", key: "s1").stored
 ///     try await relay.settled()
-///     #expect(board.records["s1"] != nil)
+///     #expect(board.records["s1"] != nil && board.people["ben"] != nil)
 ///     relay.setReachable(false, for: ben)
-///     relay.advance(by: .seconds(11))
+///     relay.advance(by: .seconds(10))
 ///     try await relay.settled()
 ///     #expect(board.people["ben"] == nil)
 ///
@@ -99,6 +101,9 @@ public final class TestRelay: Sendable {
 
     /// Calls and receipts of a client that have no answer yet: those of a task that was just begun may not be there.
     public func unanswered(of client: WhiteboardClient) -> Int { client.core.unanswered }
+
+    /// Links that the relay has.
+    package var connections: Int { world.connectionCount }
 
     /// Why `settled` or `until` has given up.
     public struct Unsettled: Error, CustomStringConvertible {

@@ -62,6 +62,15 @@ final class World: @unchecked Sendable {
         }
     }
 
+    /// A client has gone, and with it its link.
+    func drop(_ connection: ConnectionID, of start: UInt32) {
+        queue.async {
+            guard start == self.starts else { return }
+            self.relay.cut(connection)
+            self.exchange()
+        }
+    }
+
     /// What happens next: soon the queue has a turn.
     func wake() {
         let isFirst = shared.withLock { shared in
@@ -95,6 +104,8 @@ final class World: @unchecked Sendable {
             return present.flatMap { $0.core?.busyReaders() ?? [] }
         }
     }
+
+    var connectionCount: Int { queue.sync { relay.openCount } }
 
     var sleeperCount: Int { queue.sync { sleepers.count } }
 
@@ -193,10 +204,7 @@ final class World: @unchecked Sendable {
         while goesOn {
             goesOn = false
             for link in present {
-                guard let core = link.core else {
-                    end(link, "")
-                    continue
-                }
+                guard let core = link.core else { continue }
                 if let deadline = core.nextDeadline, deadline <= now {
                     core.deadline()
                     goesOn = true
@@ -242,7 +250,7 @@ final class World: @unchecked Sendable {
             core.linkEnded(link.state.attempt, "refused")
             return true
         }
-        link.state.connection = relay.open(asWebSocket: false)
+        (link.state.connection, link.state.start) = (relay.open(asWebSocket: false), starts)
         core.linkOpened(link.state.attempt)
         return true
     }

@@ -47,8 +47,9 @@ final class KeptIdentity: Sendable {
         case .code: read = (nil, try device.drawn())
         }
         return found.withLock { found in
-            found = found ?? read
-            return found!
+            if let found { return found }
+            found = read
+            return read
         }
     }
 

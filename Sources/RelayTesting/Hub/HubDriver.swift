@@ -84,6 +84,8 @@ package final class HubDriver {
         free.append(Int(id.index))
     }
 
+    package var openCount: Int { links.count { $0.isOpen } }
+
     package func isOpen(_ id: ConnectionID) -> Bool { links[Int(id.index)].id == id && links[Int(id.index)].isOpen }
 
     /// Whether the hub wants nothing read of it.
