@@ -85,7 +85,6 @@ package final class HubDriver {
     }
 
     package var openCount: Int { links.count { $0.isOpen } }
-
     package func isOpen(_ id: ConnectionID) -> Bool { links[Int(id.index)].id == id && links[Int(id.index)].isOpen }
 
     /// Whether the hub wants nothing read of it.
