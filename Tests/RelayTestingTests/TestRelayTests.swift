@@ -153,7 +153,7 @@ import WhiteboardModel
     @Test("of calls that begin at one time none goes without the secret that another one reads")
     func begunTogether() async throws {
         let relay = TestRelay()
-        for number in 1...300 {
+        for number in 1...100 {
             let user = try relay.client("user-\(number)")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 1...4 { group.addTask { _ = try await user.boards() } }
