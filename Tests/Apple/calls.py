@@ -10,7 +10,7 @@ CLIENT = set("""
     freeaddrinfo gai_strerror getaddrinfo getnameinfo
     pthread_mutex_destroy pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock
     fsync getpid link mkdir open pread pwrite rename unlink
-    free malloc malloc_size
+    malloc_size
 """.split())
 MODULES = ["RelayClient", "RelayRTM"]
 # Those of Apple's list ("Describing use of required reason API") that a C program can call, and the modules of a product that call C.
