@@ -125,7 +125,7 @@ package struct MemoryHeld {
 }
 
 extension Hub {
-    /// What all requests have cost so far, and the dearest of them. [DL12]
+    /// What all requests have cost so far, and the dearest of them and of the change sets. [DL12]
     package var workCharged: Int { work.charged }
     package var workDearest: Int { work.dearest }
 

@@ -80,6 +80,30 @@ import Testing
         #expect(frames { alice.changes("lesson", many(64..<100), part: (2, 2)) } == 1 + 100)
     }
 
+    @Test("[DL12] sets that come together are carried out in turns, those of one connection in order; what others send passes them")
+    func turns() {
+        let driver = driver(), writers = (0..<4).map { client(driver, "writer-\($0)") }, witness = client(driver, "witness")
+        driver.offers = false
+        for writer in writers { for _ in 1...8 { writer.changes("lesson", many(0..<64)) } }
+        var accepted = writers.map { _ in [String]() }
+        func take() {
+            for (index, writer) in writers.enumerated() { accepted[index] += writer.board().filter { $0.hasPrefix("accepted") } }
+        }
+        take()
+        // A turn's 128 KiB are 8 sets, of one connection 4.
+        #expect(accepted.map(\.count) == [4, 4, 0, 0])
+        witness.publish("lesson", [1])
+        #expect(witness.board() == ["accepted 1 at 513"])
+        var turns = 0
+        while accepted.contains(where: { $0.count < 8 }), turns < 10 {
+            driver.nextTurn()
+            turns += 1
+            take()
+        }
+        #expect(turns <= 4 && driver.hub.bytesHeld == 0)
+        for one in accepted { #expect(one.map { $0.prefix(10) } == (1...8).map { "accepted \($0)" }) }
+    }
+
     @Test("[BL11, FR9] a record keeps the extensions, the custom type and the text flag of its change")
     func form() throws {
         let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")

@@ -19,14 +19,32 @@ extension Hub {
     mutating func hasTurn(_ head: FrameHead, _ body: UnsafeRawBufferPointer, _ connection: Connection.Index) -> Bool {
         guard let wait = whatFor(connection) else { return true }
         do throws(WireError) {
-            try checkHeld()
-            connections[connection].input = .held(for: wait)
-            work.heldOne()
-            if wait == .turn { waitForTurn(connection) }
+            try hold(connection, for: wait)
         } catch {
             refuseWait(error, head, body, connection)
         }
         return false
+    }
+
+    /// Whether a set of changes is handled now: it is as much work as a frame for each. Else it waits, with all that follows it.
+    ///
+    /// - Throws: `busy`.
+    mutating func hasTurnForChanges(_ connection: Connection.Index) throws(WireError) -> Bool {
+        if isTurn(of: connection) { return true }
+        try hold(connection, for: .turn)
+        return false
+    }
+
+    private mutating func hold(_ connection: Connection.Index, for wait: Connection.Wait) throws(WireError) {
+        try checkHeld()
+        connections[connection].input = .held(for: wait)
+        work.heldOne()
+        if wait == .turn { waitForTurn(connection) }
+    }
+
+    /// The changes of a set are looked at. What they cost is no request's.
+    mutating func handle(changes: Int, of connection: Connection.Index) {
+        work.handles(changes: changes, &connections[connection].share, of: connections[connection].peer.address)
     }
 
     /// It costs its user what a request costs. [RT6]
@@ -43,7 +61,11 @@ extension Hub {
     /// What the next request of a connection would have to wait for.
     private mutating func whatFor(_ connection: Connection.Index) -> Connection.Wait? {
         if outbox.load(of: connection).reliable > configuration.requestBacklogBytes { return .reader }
-        return work.has(&connections[connection].share, of: connections[connection].peer.address) ? nil : .turn
+        return isTurn(of: connection) ? nil : .turn
+    }
+
+    mutating func isTurn(of connection: Connection.Index) -> Bool {
+        work.has(&connections[connection].share, of: connections[connection].peer.address)
     }
 
     /// - Throws: `busy`.
@@ -61,7 +83,7 @@ extension Hub {
         work.charge(cost, &connections[connection].share, of: connections[connection].peer.address)
     }
 
-    private mutating func waitForTurn(_ connection: Connection.Index) {
+    mutating func waitForTurn(_ connection: Connection.Index) {
         work.wait(connections[connection].id, of: connections[connection].peer.address)
     }
 
@@ -172,9 +194,9 @@ extension Hub {
     mutating func goOn(_ connection: Connection.Index) {
         // Taken out, so that a handler may end the connection while its frame is read.
         var held = connections[connection].held
-        let wasAuthor = connections[connection].input == .held(for: .author)
+        let isJudgedAgain = connections[connection].input == .held(for: .author) || held.isJudgedAgain
         discardHeld(connection)
-        connections[connection].input = wasAuthor ? .judgedAgain : .catchingUp
+        connections[connection].input = isJudgedAgain ? .judgedAgain : .catchingUp
         pays(connection)
         if let session = connections[connection].session { forgive(now.instant - held.since, sessions[session].person) }
         let left = held.bytes.withUnsafeBytes { bytes in
@@ -190,6 +212,7 @@ extension Hub {
         }
         held.from = held.bytes.count - left
         held.since = now.instant
+        held.isJudgedAgain = false
         held.letGoOfWhatIsDone()
         connections[connection].held = held
         countHeld(left, of: connection)

@@ -35,7 +35,7 @@ struct WorkAccount {
     private(set) var frames: UInt64 = 0
     /// Frames that had to wait, so far.
     private(set) var framesHeld: UInt64 = 0
-    /// What all requests have cost so far, and the dearest of them.
+    /// What all requests have cost so far, and the dearest of them and of the change sets.
     private(set) var charged = 0
     private(set) var dearest = 0
 
@@ -77,8 +77,12 @@ struct WorkAccount {
 
     mutating func charge(_ bytes: Int, _ share: inout Share, of address: AddressKey) {
         charged += bytes
-        if address != .local { debts[address, default: 0] += bytes }
+        take(bytes, &share, of: address)
+    }
+
+    private mutating func take(_ bytes: Int, _ share: inout Share, of address: AddressKey) {
         dearest = max(dearest, bytes)
+        if address != .local { debts[address, default: 0] += bytes }
         left -= bytes
         share.left = Int32(clamping: Int(share.left) - bytes)
     }
@@ -90,10 +94,10 @@ struct WorkAccount {
         left -= Self.frameBytes
     }
 
-    /// The changes of a set are carried out: each is as much work as a frame of its own.
-    mutating func handles(changes: Int) {
+    /// The changes of a set are looked at: each is as much work as a frame of its own.
+    mutating func handles(changes: Int, _ share: inout Share, of address: AddressKey) {
         frames &+= UInt64(changes)
-        left -= changes * Self.frameBytes
+        take(changes * Self.frameBytes, &share, of: address)
     }
 
     /// What a connection has had above its share.

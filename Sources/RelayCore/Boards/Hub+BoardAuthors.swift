@@ -219,11 +219,18 @@ extension Hub {
         authors.wake(waiting, failure)
     }
 
+    /// One answer may wake many, each with a set of changes. [DL12]
+    private mutating func goOnInTurn(_ connection: Connection.Index) {
+        connections[connection].held.isJudgedAgain = true
+        connections[connection].input = .held(for: .turn)
+        waitForTurn(connection)
+    }
+
     mutating func goOnWithWoken() {
         while let id = authors.nextWoken() {
             guard isKnown(id), connections[id.place].input == .held(for: .author) else { continue }
             authors.judgedAgain += 1
-            goOn(id.place)
+            if isTurn(of: id.place) { goOn(id.place) } else { goOnInTurn(id.place) }
         }
     }
 }

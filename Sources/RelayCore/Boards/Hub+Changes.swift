@@ -17,6 +17,7 @@ extension Hub {
             _ = try Extensions.take(from: &body, &flags)
             let frame = try PublishChangesFrame(flags: flags, body: body)
             named = frame.channel
+            if !hasPaid, try !hasTurnForChanges(connection) { return }
             if try answerIfKnown(frame.number, isRetained: true, frame.channel, session, connection) { return }
             try checkBehind(frame.number, in: frame.channel, session)
             let name = try Name(bytes: frame.channel)
@@ -24,6 +25,7 @@ extension Hub {
             try require(.publish, on: id, session)
             let isLast = frame.part == frame.parts
             let staged = try staged(with: frame, name, session)
+            if isLast { handle(changes: staged.changes, of: connection) }
             try checkRoom(for: staged, name, session)
             if !isLast { try checkStaged(staged, session) }
             let (channel, bucket) = try target(frame.channel, session)
@@ -37,7 +39,6 @@ extension Hub {
                 take(frame.number, offset: 0, board: 0, session)
                 return stage(staged, session)
             }
-            work.handles(changes: staged.changes)
             // Behind the rate, because it may cost the disk something.
             if !rights(of: session, on: id).contains(.revise), try !areOwn(staged, name, session, connection, isFirst: !hasPaid) { return }
             commit(staged, frame.number, channel, session, connection, credit: tellCredit(bucket, session))

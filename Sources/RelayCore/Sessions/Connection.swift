@@ -100,6 +100,8 @@ struct HeldInput {
     /// Up to here there are whole frames.
     var whole = 0
     var since = Instant(nanoseconds: 0)
+    /// The first frame's rate was counted when it came. [RT1]
+    var isJudgedAgain = false
 
     var count: Int { bytes.count - from }
 
