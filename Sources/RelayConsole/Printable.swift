@@ -3,6 +3,8 @@ package enum Printable {
     /// One line: control, bidirectional, zero-width and other invisible characters as escapes (`\n`, `\u{202E}`), a
     /// backslash doubled, so that what is shown can be told from what was written.
     package static func escaped(_ text: some StringProtocol) -> String {
+        // A relay's log has a line for each that comes in, all of it ASCII but for names.
+        if isPlain(text) { return String(text) }
         var shown = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -16,6 +18,14 @@ package enum Printable {
             }
         }
         return String(shown)
+    }
+
+    /// Whether all of it is visible ASCII, without a backslash.
+    private static func isPlain(_ text: some StringProtocol) -> Bool {
+        text.utf8.withContiguousStorageIfAvailable { bytes in
+            for byte in bytes where byte < 0x20 || byte > 0x7E || byte == 0x5C { return false }
+            return true
+        } ?? false
     }
 
     /// For messages of this program that repeat what they were given.
