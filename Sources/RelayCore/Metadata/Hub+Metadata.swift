@@ -19,22 +19,26 @@ extension Hub {
         guard !request.items.isEmpty else { throw WireError(.badRequest, "field items is empty") }
         let values = try TextBody.cut(texts, request.items.map(\.bytes))
 
-        var items = [Name: MetadataSetItem]()
+        // A thousand items are looked up as few times as may be: others wait meanwhile.
+        var items = [Name: MetadataSetItem](minimumCapacity: values.count)
         var conditions = MetadataSet.Conditions(majorRevision: request.majorRevision)
         for (item, value) in zip(request.items, values) {
-            guard items[item.key] == nil else { throw WireError(.badRequest, "item \(item.key) stands twice in one request") }
-            items[item.key] = MetadataSetItem(
-                value: value, revision: 0, author: request.recordUser == true ? sessions[session].user : nil,
-                time: request.recordTime == true ? now.wallMilliseconds : nil, payer: accounts.payer)
-            conditions.revisions[item.key] = item.revision
+            let known = items.updateValue(
+                MetadataSetItem(
+                    value: value, revision: 0, author: request.recordUser == true ? sessions[session].user : nil,
+                    time: request.recordTime == true ? now.wallMilliseconds : nil, payer: accounts.payer),
+                forKey: item.key)
+            guard known == nil else { throw WireError(.badRequest, "item \(item.key) stands twice in one request") }
+            if let revision = item.revision { conditions.revisions[item.key] = revision }
         }
         try checkLock(request.lock, owner, session)
         let set = book(of: owner).map { metadata[$0].applied } ?? MetadataSet()
         let change = try set.writing(items, mustExist: mustExist, conditions)
         try checkStorage()
-        try checkTotal(set.charges(of: change))
+        let charges = set.charges(of: change)
+        try checkTotal(charges)
         let book = try bookFor(owner, by: session)
-        changeMetadata(book, change, requester(connection, request.id, .majorRevision(change.majorRevision)))
+        changeMetadata(book, change, charges, requester(connection, request.id, .majorRevision(change.majorRevision)))
     }
 
     mutating func removeMetadata(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError)
@@ -59,17 +63,21 @@ extension Hub {
             return answerInOrder(requester(connection, request.id, .majorRevision(set.majorRevision)))
         }
         try checkStorage()
-        changeMetadata(known!, change, requester(connection, request.id, .majorRevision(change.majorRevision)))
+        changeMetadata(known!, change, set.charges(of: change), requester(connection, request.id, .majorRevision(change.majorRevision)))
     }
 
-    private mutating func changeMetadata(_ book: MetadataBook.Index, _ change: MetadataSetChange, _ requester: Requester?) {
-        applyMetadata(book, change)
+    private mutating func changeMetadata(
+        _ book: MetadataBook.Index, _ change: MetadataSetChange, _ charges: [AddressKey?: Int], _ requester: Requester?
+    ) {
+        applyMetadata(book, change, charges)
         store(StoredForm.entries(metadata[book].owner!, change), .metadata(book, change), requester)
     }
 
     /// Changes are judged by it from here on.
-    mutating func applyMetadata(_ book: MetadataBook.Index, _ change: MetadataSetChange) {
-        accounts.metadata.hold(metadata[book].applied.charges(of: change))
+    ///
+    /// - Parameter charges: those of the change, where they are known.
+    mutating func applyMetadata(_ book: MetadataBook.Index, _ change: MetadataSetChange, _ charges: [AddressKey?: Int]? = nil) {
+        accounts.metadata.hold(charges ?? metadata[book].applied.charges(of: change))
         metadata[book].applied.apply(change)
         metadata[book].lastWritten = now.instant
     }

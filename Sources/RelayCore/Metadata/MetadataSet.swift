@@ -39,8 +39,11 @@ struct MetadataSet {
         try check(conditions)
         if mustExist { try checkExist(items.keys) }
         var change = MetadataSetChange(majorRevision: majorRevision + 1)
-        change.items = items
-        for key in items.keys { change.items[key]!.revision = change.majorRevision }
+        change.items = items.mapValues { [revision = change.majorRevision] item in
+            var item = item
+            item.revision = revision
+            return item
+        }
         let count = self.items.count + items.keys.count { self.items[$0] == nil }
         guard count <= Limits.metadataItemsMax else {
             throw WireError(
@@ -105,12 +108,29 @@ struct MetadataSet {
 
     /// The charges that a change adds; negative: the bytes that it frees.
     func charges(of change: MetadataSetChange) -> [AddressKey?: Int] {
-        var charges = [AddressKey?: Int]()
-        for (key, item) in change.items { charges[item.payer, default: 0] += size(key, item) + Limits.metadataItemOverheadBytes }
-        for key in [change.items.keys.filter { items[$0] != nil }, Array(change.removed)].joined() {
-            charges[items[key]!.payer, default: 0] -= stored(key) + Limits.metadataItemOverheadBytes
+        var charges = Charges()
+        for (key, item) in change.items {
+            charges.add(size(key, item) + Limits.metadataItemOverheadBytes, item.payer)
+            if let old = items[key] { charges.add(-size(key, old) - Limits.metadataItemOverheadBytes, old.payer) }
         }
-        return charges
+        for key in change.removed { charges.add(-stored(key) - Limits.metadataItemOverheadBytes, items[key]!.payer) }
+        return charges.all
+    }
+
+    /// Most items of a change are one address's: the sums of the newest are not looked up.
+    private struct Charges {
+        private var others = [AddressKey?: Int]()
+        private var newest: (payer: AddressKey?, bytes: Int)?
+
+        mutating func add(_ bytes: Int, _ payer: AddressKey?) {
+            if newest?.payer != payer { (others, newest) = (all, (payer, 0)) }
+            newest = (payer, (newest?.bytes ?? 0) + bytes)
+        }
+
+        var all: [AddressKey?: Int] {
+            guard let newest else { return others }
+            return others.merging([newest.payer: newest.bytes], uniquingKeysWith: +)
+        }
     }
 
     private func stored(_ key: Name) -> Int { items[key].map { size(key, $0) } ?? 0 }
