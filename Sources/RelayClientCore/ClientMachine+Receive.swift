@@ -328,7 +328,7 @@ extension ClientMachine {
     private mutating func topics(_ event: TopicsEvent) {
         guard let channel = known.channels[event.channel] else { return }
         let publishers = event.publishers.map {
-            TopicsChange.Publisher(topic: $0.topic.text, user: $0.user.text, device: $0.device, meta: $0.meta)
+            PublishedTopic(topic: $0.topic.text, user: $0.user.text, device: $0.device, meta: $0.meta)
         }
         let kind: TopicsChange.Kind
         switch event.event {

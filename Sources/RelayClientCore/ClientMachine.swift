@@ -164,7 +164,7 @@ package struct ClientMachine: Sendable {
     package mutating func nextTold() -> Told? { events.popFirst() }
 
     /// The next event for the app, without what is told beside events.
-    package mutating func nextEvent() -> RelayEvent? {
+    package mutating func nextEvent() -> ClientEvent? {
         while let told = nextTold() { if case .event(let event) = told { return event } }
         return nil
     }
@@ -397,7 +397,7 @@ package struct ClientMachine: Sendable {
 
     // MARK: - Events
 
-    mutating func emit(_ event: RelayEvent) {
+    mutating func emit(_ event: ClientEvent) {
         flushBatch()
         if case .link(let state) = event { linkState = state }
         events.append(.event(event))

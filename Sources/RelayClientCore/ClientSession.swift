@@ -4,7 +4,7 @@ import RelayWire
 
 /// What a machine tells, in order.
 package enum Told: Sendable {
-    case event(RelayEvent)
+    case event(ClientEvent)
     /// A call that is followed has ended.
     case completed(ClientToken, Result<ClientAnswer, RelayError>)
 }

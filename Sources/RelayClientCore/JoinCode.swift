@@ -9,7 +9,7 @@ package struct JoinInvitation: Equatable, Sendable {
 }
 
 /// Why a join code is void.
-public enum JoinCodeEnd: String, Hashable, Sendable {
+package enum JoinCodeEnd: String, Hashable, Sendable {
     /// Its time is over.
     case expired
     /// So many wrong ones came that somebody may be guessing.

@@ -45,19 +45,19 @@ public struct MetadataItem: Equatable, Sendable {
 }
 
 /// A change in subscribed metadata, and the set as it is now.
-public struct MetadataChange: Equatable, Sendable {
+package struct MetadataChange: Equatable, Sendable {
     /// Whose.
     package var owner: MetadataReference
     /// The set after the change; 0 of one that was never written.
-    public var majorRevision: UInt64
+    package var majorRevision: UInt64
     /// The whole picture after subscribing, or after a break; not a change of one request.
-    public var isSnapshot: Bool
+    package var isSnapshot: Bool
     /// What was written, in order of key; of a snapshot everything.
-    public var written: [MetadataItem]
+    package var written: [MetadataItem]
     /// Keys that were removed.
-    public var removed: [String]
+    package var removed: [String]
     /// All items after the change, by key.
-    public var items: [String: MetadataItem]
+    package var items: [String: MetadataItem]
 
     package init(
         owner: MetadataReference, majorRevision: UInt64 = 0, isSnapshot: Bool = false, written: [MetadataItem] = [], removed: [String] = [],
@@ -79,9 +79,9 @@ extension MetadataChange {
     }
 
     /// The channel, if it is a channel's metadata.
-    public var channel: String? { place?.channel.text }
+    package var channel: String? { place?.channel.text }
     /// The user, if it is a user's metadata.
-    public var user: String? { if case .user(let user) = owner { user } else { nil } }
+    package var user: String? { if case .user(let user) = owner { user } else { nil } }
 
     var place: ChannelID? {
         switch owner {
@@ -93,9 +93,9 @@ extension MetadataChange {
 }
 
 /// A change in the locks of a channel.
-public struct LocksChange: Equatable, Sendable {
+package struct LocksChange: Equatable, Sendable {
     /// What happened.
-    public enum Kind: String, Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable {
         /// All locks, after subscribing or after a break.
         case snapshot
         /// Made, or given another ttl.
@@ -115,16 +115,16 @@ public struct LocksChange: Equatable, Sendable {
     /// Whose locks.
     package var place: ChannelID
     /// What happened.
-    public var kind: Kind
+    package var kind: Kind
     /// The lock as it is now (`removed`: as it was); all of them in a snapshot.
-    public var locks: [LockDetail]
+    package var locks: [LockDetail]
     /// Who held it until now.
-    public var formerOwner: String?
+    package var formerOwner: String?
     /// On which of that user's devices: 16 hexadecimal digits.
-    public var formerOwnerDevice: String?
+    package var formerOwnerDevice: String?
 
     /// The channel's name.
-    public var channel: String { place.channel.text }
+    package var channel: String { place.channel.text }
 
     package init(channel: String, kind: Kind, locks: [LockDetail], formerOwner: String? = nil, formerOwnerDevice: String? = nil) {
         self.init(

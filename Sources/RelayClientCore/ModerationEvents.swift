@@ -5,18 +5,18 @@ import RelayWire
 /// Moderators have set a mode of a channel, or have taken it back.
 ///
 /// When a channel is frozen, this client no longer publishes in its topics (`refused`); when that is over, `startPublishing` begins again.
-public struct ChannelModeChange: Equatable, Sendable {
+package struct ChannelModeChange: Equatable, Sendable {
     /// Where this client is: the message or the stream channel of the name.
     package var place: ChannelID
     /// What it is about.
-    public var mode: ChannelMode
+    package var mode: ChannelMode
     /// Whether it begins.
-    public var isOn: Bool
+    package var isOn: Bool
     /// Id of the moderator; `nil` when that was before this client came, or came back.
-    public var by: String?
+    package var by: String?
 
     /// The channel's name.
-    public var channel: String { place.channel.text }
+    package var channel: String { place.channel.text }
 
     package init(channel: String, mode: ChannelMode, isOn: Bool, by: String? = nil) {
         self.init(place: ChannelID(kind: .message, name: channel), mode: mode, isOn: isOn, by: by)

@@ -5,7 +5,7 @@ import RelayWire
 
 /// An event as one JSON object.
 package enum EventJSON {
-    package static func object(_ event: RelayEvent) -> JSONValue {
+    package static func object(_ event: ClientEvent) -> JSONValue {
         switch event {
         case .message(let message): return self.message(message)
         case .board(let batch):
@@ -200,9 +200,9 @@ extension JSONValue {
     }
 }
 
-extension RelayEvent {
+extension ClientEvent {
     /// As one event for each message: whoever reads lines need not know how they came together.
-    package var oneByOne: [RelayEvent] {
+    package var oneByOne: [ClientEvent] {
         guard case .board(let batch) = self else { return [self] }
         return batch.messages.map { .message($0) }
     }

@@ -4,7 +4,7 @@ import RelayWire
 
 /// An event as one line for people. Whatever others wrote is escaped.
 package enum EventText {
-    package static func line(_ event: RelayEvent) -> String {
+    package static func line(_ event: ClientEvent) -> String {
         switch event {
         case .message(let message):
             return [

@@ -27,7 +27,7 @@ package struct KeptBoard: Sendable {
     /// In the order of offsets.
     package var ordered: [WhiteboardRecord] { records.values.sorted { $0.offset < $1.offset }.map(\.record) }
 
-    package mutating func note(_ event: RelayEvent) {
+    package mutating func note(_ event: ClientEvent) {
         switch event {
         case .message(let message) where message.channel == channel: note(message)
         case .board(let batch) where batch.channel == channel: for message in batch.messages { note(message) }

@@ -11,7 +11,7 @@ package enum PrintForm {
     }
 
     /// Where it belongs: with `--raw` standard output has payloads alone.
-    package func print(_ event: RelayEvent) throws {
+    package func print(_ event: ClientEvent) throws {
         switch self {
         case .text: try Console.print(EventText.line(event))
         case .json: try Console.print(EventJSON.object(event).line)
@@ -20,13 +20,13 @@ package enum PrintForm {
     }
 
     /// A message, packet or direct message.
-    package func print(message event: RelayEvent) throws {
+    package func print(message event: ClientEvent) throws {
         guard self == .raw else { return try print(event) }
         try Self.printPayload(of: event)
     }
 
     /// What was sent and nothing else. That a record was removed is no payload, and is said beside it.
-    private static func printPayload(of event: RelayEvent) throws {
+    private static func printPayload(of event: ClientEvent) throws {
         let payload: Payload
         switch event {
         case .message(let message) where message.isRemoval: return Console.note(EventText.line(event))

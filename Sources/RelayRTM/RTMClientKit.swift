@@ -194,7 +194,7 @@ public final class RTMClientKit: Sendable {
     }
 
     /// - Returns: false when there is a later login.
-    @MainActor private func tell(_ event: RelayEvent, of login: UInt64, by delivery: RTMDelivery, evenLate: Bool = false) -> Bool {
+    @MainActor private func tell(_ event: ClientEvent, of login: UInt64, by delivery: RTMDelivery, evenLate: Bool = false) -> Bool {
         guard evenLate || state.withLock({ $0.logins == login }) else { return false }
         delivery.deliver(event, of: self) { call in
             for delegate in state.withLock({ $0.listeners }).compactMap(\.delegate) { call(delegate) }

@@ -9,18 +9,18 @@ import RelayClient
     private let user: String
     private var states: [ChannelID: [String: [String: String]]] = [:]
     /// By channel and topic: hosted RTM tells of users, the relay of each of their devices.
-    private var publishers: [String: [String: [TopicsChange.Publisher]]] = [:]
+    private var publishers: [String: [String: [PublishedTopic]]] = [:]
     private var link = RTMLinkState.idle
     private var wasConnected = false
 
     nonisolated init(user: String) { self.user = user }
 
-    func deliver(_ event: RelayEvent, of kit: RTMClientKit, to tell: Tell) {
+    func deliver(_ event: ClientEvent, of kit: RTMClientKit, to tell: Tell) {
         switch event {
-        case .message(let message) where message.isRemoval: tell { $0.rtmKit(kit, didReceiveRelayEvent: event) }
+        case .message(let message) where message.isRemoval: tellRelay(event, of: kit, to: tell)
         case .message(let message): deliver(message, of: kit, to: tell)
         case .board(let batch):
-            tell { $0.rtmKit(kit, didReceiveRelayEvent: event) }
+            tellRelay(event, of: kit, to: tell)
             for message in batch.messages where !message.isRemoval { deliver(message, of: kit, to: tell) }
         case .packet(let packet):
             let event = RTMMessageEvent(.stream, packet.channel, topic: packet.topic, packet.payload, from: packet.publisher)
@@ -47,8 +47,12 @@ import RelayClient
         case .link(let state): deliver(state, of: kit, to: tell)
         case .accessExpiring: tell { $0.rtmKit(kit, tokenPrivilegeWillExpire: nil) }
         case .cleared, .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessChanged, .channelMode, .joinCodeEnded:
-            tell { $0.rtmKit(kit, didReceiveRelayEvent: event) }
+            tellRelay(event, of: kit, to: tell)
         }
+    }
+
+    private func tellRelay(_ event: ClientEvent, of kit: RTMClientKit, to tell: Tell) {
+        if let event = RelayEvent(event) { tell { $0.rtmKit(kit, didReceiveRelayEvent: event) } }
     }
 
     private func deliver(_ message: Message, of kit: RTMClientKit, to tell: Tell) {
@@ -103,7 +107,7 @@ import RelayClient
     }
 
     /// Remembers a publisher; false if another device of the user publishes in the topic.
-    private func isNews(_ publisher: TopicsChange.Publisher, _ change: TopicsChange) -> Bool {
+    private func isNews(_ publisher: PublishedTopic, _ change: TopicsChange) -> Bool {
         var others = publishers[change.channel, default: [:]][publisher.topic, default: []]
         others.removeAll { $0.user == publisher.user && $0.device == publisher.device }
         let now = others + (change.kind == .joined ? [publisher] : [])

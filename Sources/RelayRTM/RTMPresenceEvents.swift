@@ -64,7 +64,7 @@ public final class RTMPublisherInfo: Sendable {
     /// What it said when it joined the topic.
     public let publisherMeta: String?
 
-    init(_ publisher: TopicsChange.Publisher) { (publisherUserId, publisherMeta) = (publisher.user, publisher.meta) }
+    init(_ publisher: PublishedTopic) { (publisherUserId, publisherMeta) = (publisher.user, publisher.meta) }
 }
 
 /// A topic and its publishers.

@@ -44,7 +44,7 @@ struct LessonRecorder: Sendable {
     ///   - now: since any start.
     ///   - time: now, in ms since 1970.
     /// - Returns: what is to be written, in order.
-    mutating func note(_ event: RelayEvent, at now: Duration, time: Int) -> [LessonEvent] {
+    mutating func note(_ event: ClientEvent, at now: Duration, time: Int) -> [LessonEvent] {
         switch state {
         case .reading(var records):
             if case .caughtUp(channel, head: _) = event {
@@ -82,7 +82,7 @@ struct LessonRecorder: Sendable {
         return [LessonEvent(at: max(last, 1, Int((now - since) / .milliseconds(1))), .end)]
     }
 
-    private mutating func kinds(of event: RelayEvent) -> [LessonEvent.Kind] {
+    private mutating func kinds(of event: ClientEvent) -> [LessonEvent.Kind] {
         switch event {
         case .message, .board: return messages(of: event).flatMap(Self.lines)
         case .cleared(let cleared) where cleared.channel == channel: return [.clear(by: cleared.user)]
@@ -115,7 +115,7 @@ struct LessonRecorder: Sendable {
         }
     }
 
-    private func messages(of event: RelayEvent) -> [Message] {
+    private func messages(of event: ClientEvent) -> [Message] {
         switch event {
         case .message(let message) where message.channel == channel: [message]
         case .board(let batch) where batch.channel == channel: batch.messages

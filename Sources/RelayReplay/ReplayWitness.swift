@@ -91,7 +91,7 @@ final class ReplayWitness: Sendable {
         }
     }
 
-    private func note(_ event: RelayEvent, in book: inout Book) {
+    private func note(_ event: ClientEvent, in book: inout Book) {
         switch event {
         case .board(let batch): for message in batch.messages { note(.message(message), in: &book) }
         case .message(let message) where message.channel == channel:

@@ -114,7 +114,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     /// The relay holds all connections it may.
     public static let tooManyConnections = Self(204)
     /// The session's token has expired.
-    package static let accessExpired = Self(205)
+    public static let accessExpired = Self(205)
     /// The relay holds all sessions it may.
     public static let tooManySessions = Self(206)
 

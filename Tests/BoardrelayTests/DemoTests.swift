@@ -72,7 +72,7 @@ struct DemoTests {
         private var clears = 0
 
         /// - Returns: whether the round is over.
-        mutating func note(_ event: RelayEvent) -> Bool {
+        mutating func note(_ event: ClientEvent) -> Bool {
             switch event {
             case .presence(let change):
                 switch change.kind {

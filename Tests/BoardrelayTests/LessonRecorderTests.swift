@@ -17,7 +17,7 @@ struct LessonRecorderTests {
     }
 
     static func record(_ key: String) -> WhiteboardRecord { WhiteboardRecord(key: key, customType: "stroke", payload: .text("{}")) }
-    static let caughtUp = RelayEvent.caughtUp(channel: "lesson", head: 9)
+    static let caughtUp = ClientEvent.caughtUp(channel: "lesson", head: 9)
 
     /// One that has read an empty board 1 s after its start.
     static func live() -> LessonRecorder {
@@ -29,7 +29,7 @@ struct LessonRecorderTests {
     @Test("what stands is told at 0, in the order of offsets, once all of it has come; what is of another channel never")
     func start() {
         var recorder = LessonRecorder("lesson")
-        let before: [RelayEvent] = [
+        let before: [ClientEvent] = [
             .board(
                 BoardBatch(channel: "lesson", messages: [Self.message(1, "a"), Self.message(2, "b"), Self.message(3, "c")], progress: 0)),
             .message(Self.message(4, "b", "", by: "ben")), .message(Self.message(5, "a", by: "ben")),
@@ -63,11 +63,11 @@ struct LessonRecorderTests {
     @Test("a broken link is told once, and then how much was missed, as far as anybody knows")
     func broken() {
         var recorder = Self.live()
-        let waiting = RelayEvent.link(.waiting(after: .zero, reason: RelayError(.heartbeatTimeout, "the relay has fallen silent")))
+        let waiting = ClientEvent.link(.waiting(after: .zero, reason: RelayError(.heartbeatTimeout, "the relay has fallen silent")))
         #expect(recorder.note(waiting, at: .seconds(2), time: 0) == [LessonEvent(at: 1_000, .broken)])
         #expect(recorder.note(waiting, at: .seconds(3), time: 0).isEmpty)
         #expect(recorder.note(.link(.connected(resumed: false)), at: .seconds(4), time: 0).isEmpty)
-        func lost(_ last: UInt32?, _ channel: String = "lesson") -> RelayEvent {
+        func lost(_ last: UInt32?, _ channel: String = "lesson") -> ClientEvent {
             let entry = PacketsLost.Entry(flow: 1, channel: channel, topic: "points", publisher: "ben", device: "d", first: 3, last: last)
             return .packetsLost(PacketsLost(reason: .linkBroken, entries: [entry]))
         }
@@ -85,7 +85,7 @@ struct LessonRecorderTests {
     @Test("whoever publishes no more is told, also who went while the link was broken: all of them in order")
     func left() {
         var recorder = LessonRecorder("lesson")
-        func topics(_ kind: TopicsChange.Kind, _ stays: (String, String)...) -> RelayEvent {
+        func topics(_ kind: TopicsChange.Kind, _ stays: (String, String)...) -> ClientEvent {
             .topics(
                 TopicsChange(
                     channel: "lesson", kind: kind, publishers: stays.map { .init(topic: $0.0, user: $0.1, device: "d", meta: "") }))

@@ -168,7 +168,7 @@ extension MachineDriver {
     var position: UInt64? { machine.known.positions[try! Name("lesson")]?.offset }
 }
 
-extension [RelayEvent] {
+extension [ClientEvent] {
     /// One word for each event about messages: `3` a message, `3r` a record, `3-` a removal, `[1r 2r]` a batch.
     var words: [String] {
         withoutLink.map { event in

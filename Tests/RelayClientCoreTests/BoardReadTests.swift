@@ -24,7 +24,7 @@ import Testing
         return driver
     }
 
-    private func batches(_ events: [RelayEvent]) -> [BoardBatch] {
+    private func batches(_ events: [ClientEvent]) -> [BoardBatch] {
         events.compactMap { if case .board(let batch) = $0 { batch } else { nil } }
     }
 

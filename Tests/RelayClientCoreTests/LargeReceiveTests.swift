@@ -14,7 +14,7 @@ import Testing
         return driver
     }
 
-    private func messages(_ events: [RelayEvent]) -> [Message] {
+    private func messages(_ events: [ClientEvent]) -> [Message] {
         events.compactMap { if case .message(let message) = $0 { message } else { nil } }
     }
 

@@ -111,8 +111,8 @@ final class MachineDriver {
     /// As `sent`, without pings: their names.
     func sentNames() -> [String] { sent().compactMap { FrameType(rawValue: $0.type)?.name }.filter { $0 != "ping" } }
 
-    func events() -> [RelayEvent] {
-        var events: [RelayEvent] = []
+    func events() -> [ClientEvent] {
+        var events: [ClientEvent] = []
         while let event = machine.nextEvent() { events.append(event) }
         carryOut()
         return events
@@ -275,9 +275,9 @@ final class MachineDriver {
     }
 }
 
-extension [RelayEvent] {
+extension [ClientEvent] {
     /// Those about the link left out.
-    var withoutLink: [RelayEvent] {
+    var withoutLink: [ClientEvent] {
         filter { if case .link = $0 { false } else { true } }
     }
 

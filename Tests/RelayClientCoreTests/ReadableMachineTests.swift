@@ -9,8 +9,8 @@ import Testing
     private var readable = ReadableMachine(ClientMachine(settings: MachineDriver.settings()))
     private let start = Instant(nanoseconds: 0)
 
-    private func rest(_ reader: ReaderFeed.ID, of readable: inout ReadableMachine) -> [RelayEvent] {
-        var found: [RelayEvent] = []
+    private func rest(_ reader: ReaderFeed.ID, of readable: inout ReadableMachine) -> [ClientEvent] {
+        var found: [ClientEvent] = []
         while case .item(let item) = readable.take(reader, at: start) {
             if case .event(let event) = item.content { found.append(event) }
         }
@@ -109,6 +109,6 @@ import Testing
     }
 }
 
-extension RelayEvent {
+extension ClientEvent {
     fileprivate var isMode: Bool { if case .channelMode = self { true } else { false } }
 }

@@ -36,7 +36,7 @@ import Testing
         .json(.restored, MachineDriver.subscribed(id: nil, handle: 10, head: head, missed: missed, after: after))
     }
 
-    func offsets(_ events: [RelayEvent]) -> [UInt64] {
+    func offsets(_ events: [ClientEvent]) -> [UInt64] {
         events.compactMap { if case .message(let message) = $0 { message.offset } else { nil } }
     }
 
@@ -45,7 +45,7 @@ import Testing
         for frame in driver.sent(.ping) { driver.feed(Frame(.pong, body: frame.body)) }
     }
 
-    func lost(_ events: [RelayEvent]) -> [String] {
+    func lost(_ events: [ClientEvent]) -> [String] {
         events.compactMap { event in
             guard case .packetsLost(let lost) = event else { return nil }
             return lost.entries.map { "\(lost.reason) \($0.flow) \($0.publisher) \($0.first)…\($0.last.map { "\($0)" } ?? "?")" }.joined(
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    func missed(_ events: [RelayEvent]) -> [MessagesMissed.Extent] {
+    func missed(_ events: [ClientEvent]) -> [MessagesMissed.Extent] {
         events.compactMap { if case .messagesMissed(let missed) = $0 { missed.extent } else { nil } }
     }
 

@@ -149,7 +149,7 @@ import Testing
         var only = ClientOptions()
         only.onlyDevice = true
         let second = try await WhiteboardClient.connect(to: server.address, as: "alice", options: only)
-        var last: RelayEvent?
+        var last: ClientEvent?
         for await event in first.told { last = event }
         guard case .link(.closed(let reason)) = last else {
             Issue.record("\(String(describing: last))")

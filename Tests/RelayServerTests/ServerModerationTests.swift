@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    private func next<T>(_ client: WhiteboardClient, _ pick: (RelayEvent) -> T?) async -> T? {
+    private func next<T>(_ client: WhiteboardClient, _ pick: (ClientEvent) -> T?) async -> T? {
         for await event in client.told { if let found = pick(event) { return found } }
         return nil
     }

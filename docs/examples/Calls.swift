@@ -76,9 +76,9 @@ enum Calls {
         let person = try client.person("bob")
         print(try await person.channels())
         // To bob alone; the call returns when his app has acknowledged. Else `userOffline` or `unconfirmed`.
-        let events = bob.events()
+        let messages = bob.directMessages()
         let receipt = try person.send("psst")
-        for try await case .direct(let message) in events {
+        for try await message in messages {
             message.acknowledge()
             break
         }

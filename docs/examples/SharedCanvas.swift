@@ -19,6 +19,8 @@ final class SharedCanvas: NSObject, PKCanvasViewDelegate {
     private let client: WhiteboardClient
     private let channel: Channel
     private var pen: TopicPublisher?
+    /// Whose pens may be shown.
+    private var pens: Set<String> = []
 
     /// The board with this user's changes, and the part of it that is on the canvas, by key.
     private var strokes: [String: SharedStroke] = [:]
@@ -39,12 +41,14 @@ final class SharedCanvas: NSObject, PKCanvasViewDelegate {
     func run() async throws {
         let topic = try channel.topic("pen")
         let pictures = channel.board.pictures(), events = channel.events(), problems = client.problems()
+        let publishers = channel.publishedTopics()
         try await channel.open()
         try await topic.follow()
         pen = try await topic.startPublishing()
         try await withThrowingTaskGroup { group in
             group.addTask { for await picture in pictures { await self.take(picture) } }
             group.addTask { for try await event in events { await self.take(event) } }
+            group.addTask { for await publishers in publishers { await self.take(publishers) } }
             group.addTask { for try await problem in problems { await self.take(problem) } }
             for try await _ in group {}
         }
@@ -148,17 +152,19 @@ final class SharedCanvas: NSObject, PKCanvasViewDelegate {
     }
 
     private func take(_ event: RelayEvent) {
-        switch event {
-        case .packet(let packet) where packet.topic == "pen":
-            let bytes = packet.payload.bytes
-            func number(at start: Int) -> CGFloat {
-                CGFloat(Float(bitPattern: bytes[start..<start + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) }))
-            }
-            showPen(packet.publisher, bytes.count == 8 ? CGPoint(x: number(at: 0), y: number(at: 4)) : nil)
-        case .topics(let change) where change.kind == .left:
-            for publisher in change.publishers where publisher.topic == "pen" { showPen(publisher.user, nil) }
-        default: break
+        guard case .packet(let packet) = event, packet.topic == "pen" else { return }
+        let bytes = packet.payload.bytes
+        func number(at start: Int) -> CGFloat {
+            CGFloat(Float(bitPattern: bytes[start..<start + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) }))
         }
+        showPen(packet.publisher, bytes.count == 8 ? CGPoint(x: number(at: 0), y: number(at: 4)) : nil)
+    }
+
+    /// Whoever publishes no more has no pen here.
+    private func take(_ publishers: [PublishedTopic]) {
+        let users = Set(publishers.filter { $0.topic == "pen" }.map(\.user))
+        for user in pens.subtracting(users) { showPen(user, nil) }
+        pens = users
     }
 }
 

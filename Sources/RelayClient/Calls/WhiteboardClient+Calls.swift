@@ -202,7 +202,7 @@ package struct ToldEvents: AsyncSequence, Sendable {
         let core: ClientCore
 
         /// `nil` at the end, and when the task is cancelled.
-        package mutating func next() async -> RelayEvent? {
+        package mutating func next() async -> ClientEvent? {
             guard let reader = core.told else { return nil }
             while !Task.isCancelled {
                 switch core.take(reader) {

@@ -328,8 +328,10 @@ package final class ClientCore: Sendable {
         case .connected: do throws(RelayError) { try keepIdentity() } catch { tell(Problem(subject: .unknown, error: error)) }
         case .tryElsewhere: transport.tryElsewhere()
         case .log(let problem): ClientLog.problem(problem)
-        case .renewToken:
-            guard let token = options.token else { return }
+        case .renewToken(let time):
+            guard let token = options.token else {
+                return tell(Problem(subject: .token, error: RelayError(.accessExpired, "the token ends in \(time): renew it")))
+            }
             Task { [weak self] in
                 do {
                     let credential = Credential.token(try await token())

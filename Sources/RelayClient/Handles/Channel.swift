@@ -7,8 +7,6 @@ public struct Channel: Sendable, Hashable {
     /// Its name.
     public var name: String { id.text }
 
-    /// Where `open` begins.
-
     /// What the channel keeps for good: records, each the newest under its key.
     public var board: Board { Board(channel: self) }
     /// Who is in the channel, with their states.
@@ -158,9 +156,29 @@ public struct Channel: Sendable, Hashable {
     public func events() -> Events<RelayEvent> {
         let name = name
         return client.events(channel: name) { item in
-            guard case .event(let event) = item.content else { return nil }
-            return event.part(of: name)
+            guard case .event(let event) = item.content, let part = event.part(of: name) else { return nil }
+            return RelayEvent(part)
         }
+    }
+
+    /// All locks by name, whenever one of them changes; `open` with the part `locks` brings them.
+    public func lockStates() -> Latest<[String: LockDetail]> {
+        let name = name
+        return Latest(client, standing: { $0.locksStanding(name) }) { readable, _ in readable.locks(name) }
+    }
+
+    /// Who publishes in the channel's topics, in order of topic, user and device, whenever that changes. Known while this client publishes
+    /// or follows a topic of the channel.
+    public func publishedTopics() -> Latest<[PublishedTopic]> {
+        let name = name
+        return Latest(client, standing: { $0.publishedStanding(name) }) { readable, _ in readable.published(name) }
+    }
+
+    /// What this client may here, and what moderators set, whenever that changes.
+    public func permissions() -> Latest<Permissions> {
+        let name = name
+        client.core.act { readable, _ in readable.watchPermissions(name) }
+        return Latest(client, standing: { $0.permissionsStanding(name) }) { readable, _ in readable.permissions(name) }
     }
 
     /// Messages that are no records, and what is missed in the place of others.

@@ -83,21 +83,29 @@ public struct Moderation: Sendable {
     /// `Credential.joinCode`.
     ///
     /// It holds for 30 minutes, while this client keeps its session, which has one at most: for the same channel it is the same again.
-    /// `RelayEvent.joinCodeEnded` tells of another end. When the link has come back, ask again: an end may have been missed.
+    /// `joinCodes()` tells of another end. When the link has come back, ask again: an end may have been missed.
     ///
     /// - Parameter channel: where it leads.
     /// - Throws: `notSupported` by a relay without a join key; `notPermitted` also for a key that counts no more; `limitReached`,
     ///   `badName`.
     public func offerJoinCode(to channel: String, call: CallOptions = .init()) async throws(RelayError) -> OfferedCode {
-        guard case .code(let offer) = try await client.core.ask(.offerJoinCode(try checkedName(channel)), call) else {
-            throw .wrongAnswer
-        }
+        guard case .code(let offer) = try await ask(.offerJoinCode(try checkedName(channel)), call) else { throw .wrongAnswer }
         return offer
     }
 
     /// Ends that code.
-    public func withdrawJoinCode(call: CallOptions = .init()) async throws(RelayError) {
-        _ = try await client.core.ask(.withdrawJoinCode, call)
+    ///
+    /// - Throws: why the relay was not reached.
+    public func withdrawJoinCode(call: CallOptions = .init()) async throws(RelayError) { _ = try await ask(.withdrawJoinCode, call) }
+
+    /// The code that newcomers may type now, whenever that changes; `nil`: there is none. `problems()` tells why one has ended.
+    public func joinCodes() -> Latest<OfferedCode?> { Latest(client, standing: \.joinCodeStanding) { readable, _ in readable.offeredJoinCode } }
+
+    private func ask(_ request: ClientRequest, _ call: CallOptions) async throws(RelayError) -> ClientAnswer {
+        try await client.core.call(call, isHandedOver: request.isHandedOver, more: request.waitAtRelay) {
+            (readable, token, now) throws(RelayError) in
+            try readable.requestJoinCode(request, token: token, at: now)
+        }
     }
 
     /// Keeps a user out, and the client that used the id last, and ends its sessions.

@@ -120,12 +120,18 @@ public final class WhiteboardClient: Sendable {
     // MARK: - Readers
 
     /// All that happens, in the relay's order.
-    public func events() -> Events<RelayEvent> { events { if case .event(let event) = $0.content { event } else { nil } } }
+    public func events() -> Events<RelayEvent> { events { if case .event(let event) = $0.content { RelayEvent(event) } else { nil } } }
 
-    /// Refusals that no call waited for, and failures of receipts that nobody asked. The first reader gets those of before, at most 100.
+    /// Messages to this user alone.
+    public func directMessages() -> Events<DirectMessage> {
+        events { if case .event(.direct(let message)) = $0.content { message } else { nil } }
+    }
+
+    /// Refusals that no call waited for, failures of receipts that nobody asked, packets of this client that were dropped, and why a join
+    /// code or a token ends. The first reader gets those of before, at most 100.
     public func problems() -> Events<Problem> {
         let reader = Reader(self, of: Events<Problem>.self, id: core.act { readable, now in readable.openProblems(at: now) })
-        return Events(reader: reader, extract: { if case .event(.refused(let problem)) = $0.content { problem } else { nil } })
+        return Events(reader: reader, extract: { if case .event(let event) = $0.content { event.problem } else { nil } })
     }
 
     /// How the client stands with its relay.

@@ -65,13 +65,13 @@ struct BoardView: Sendable {
     }
 
     /// - Returns: what an event changes, in order.
-    mutating func take(_ event: RelayEvent) -> [BoardChange] {
+    mutating func take(_ event: ClientEvent) -> [BoardChange] {
         let changes = changes(of: event)
         if !changes.isEmpty { version += 1 }
         return changes
     }
 
-    private mutating func changes(of event: RelayEvent) -> [BoardChange] {
+    private mutating func changes(of event: ClientEvent) -> [BoardChange] {
         switch event {
         case .message(let message): return message.isRetained ? received([message], nil) : []
         case .board(let batch): return received(batch.messages, batch.progress)

@@ -38,6 +38,10 @@ struct ChannelView: Sendable {
     /// Counts snapshots: pages of earlier ones are void.
     var snapshots = 0
     var contents = Newest(MetadataContents())
+    var locks = Newest([String: LockDetail]())
+    var published = Newest([PublishedTopic]())
+    /// `nil` until somebody asks.
+    var permissions: Newest<Permissions>?
     /// What moderators set of either channel of the name.
     var messageModes: Set<ChannelMode> = []
     var streamModes: Set<ChannelMode> = []
@@ -53,6 +57,7 @@ struct ChannelView: Sendable {
         board = board.onlyOwn()
         members.set([:])
         contents.set(MetadataContents())
+        locks.set([:])
         (messageModes, streamModes) = ([], [])
         snapshots += 1
         stay += 1

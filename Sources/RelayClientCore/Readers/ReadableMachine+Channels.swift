@@ -65,6 +65,7 @@ extension ReadableMachine {
         channels[channel]!.readers = [:]
         channels[channel]!.asked = ChannelView.Asked()
         channels[channel]!.end()
+        lookAtPermissions()
     }
 
     /// Stops following its topics, or one of them.
@@ -80,8 +81,10 @@ extension ReadableMachine {
             view.asked.stream = false
             view.followers = [:]
             view.streamModes = []
+            view.published.set([])
         }
         channels[channel] = view
+        lookAtPermissions()
     }
 
     // MARK: - Topics
@@ -169,7 +172,7 @@ extension ReadableMachine {
         package var isOver: Bool
     }
 
-    private func standing(_ channel: String, _ version: (ChannelView) -> Int) -> Standing {
+    func standing(_ channel: String, _ version: (ChannelView) -> Int) -> Standing {
         let view = channels[channel]
         return Standing(version: view.map(version) ?? 0, stay: view?.stay ?? 0, isOver: machine.isClosed)
     }

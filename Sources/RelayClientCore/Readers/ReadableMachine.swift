@@ -8,8 +8,8 @@ package struct ReadableMachine: Sendable {
     package enum Task: Sendable {
         /// Reads the rest of a snapshot, and gives it to `read`.
         case readMembers(channel: String, after: String, snapshot: Int)
-        /// A token ends soon.
-        case renewToken
+        /// A token ends so soon.
+        case renewToken(endsIn: Duration)
         /// The relay has let the client in.
         case connected
         /// Another relay than the one that is meant is there.
@@ -30,6 +30,8 @@ package struct ReadableMachine: Sendable {
         case opening(channel: String, isWhole: Bool)
         case accepted(stored: ClientToken)
         case stored(channel: String, BoardView.Own, receipt: UInt64)
+        /// A code for newcomers, or its end.
+        case joinCode
     }
 
     package var machine: ClientMachine
@@ -39,6 +41,8 @@ package struct ReadableMachine: Sendable {
     /// Metadata of users that is followed.
     var users: [String: Newest<MetadataContents>] = [:]
     var link = Newest(LinkState.idle)
+    /// What this client shows to newcomers.
+    var joinCode = Newest(OfferedCode?.none)
     var followed: [ClientToken: Followed] = [:]
     var localCalls: [ClientToken: LocalCall] = [:]
     var lockTurns: [LockID: [UInt64]] = [:]
@@ -80,14 +84,14 @@ package struct ReadableMachine: Sendable {
         settleLocalCalls()
     }
 
-    private mutating func append(_ event: RelayEvent, _ audience: ReaderItem.Audience, at now: Instant) {
+    private mutating func append(_ event: ClientEvent, _ audience: ReaderItem.Audience, at now: Instant) {
         let item = ReaderItem(content: .event(event), audience: audience)
         let readers = feed.append(item, cost: event.cost, mayWait: machine.isCatchingUp, at: now)
-        if case .refused(let problem) = event, readers == 0 { keep(problem, at: now) }
+        if audience.contains(.handles), readers == 0, let problem = event.problem { keep(problem, at: now) }
     }
 
     /// `calls` get what the machine says; handles get what is of the message channel, or of topics.
-    private mutating func tell(_ event: RelayEvent, at now: Instant) {
+    private mutating func tell(_ event: ClientEvent, at now: Instant) {
         let name = event.place?.channel.text ?? event.messageChannel
         let view = name.flatMap { channels[$0] }
         let isShown = !(view?.isPrivate ?? false) && isForHandles(event)
@@ -104,6 +108,7 @@ package struct ReadableMachine: Sendable {
                 MetadataContents(items: change.items, majorRevision: change.majorRevision))
         }
         if case .link(let state) = event { link.set(state) }
+        note(event)
         if isShown, shown == event {
             append(event, [.handles, .calls], at: now)
         } else {
@@ -113,7 +118,7 @@ package struct ReadableMachine: Sendable {
         if isRead, let name { tell(changes, in: name, at: now) }
         switch shown {
         case .refused(let problem): refused(problem)
-        case .accessExpiring: tasks.append(.renewToken)
+        case .accessExpiring(let time): tasks.append(.renewToken(endsIn: time))
         case .link(.waiting(_, let reason)) where reason.code == .otherRelay: tasks.append(.tryElsewhere)
         case .link(.connected): tasks.append(.connected)
         case .link(.closed): feed.finishAll()
@@ -121,7 +126,7 @@ package struct ReadableMachine: Sendable {
         }
     }
 
-    private mutating func isForHandles(_ event: RelayEvent) -> Bool {
+    private mutating func isForHandles(_ event: ClientEvent) -> Bool {
         switch event {
         case .presence(let change): change.place.kind == .message
         case .locks(let change): change.place.kind == .message
@@ -131,12 +136,13 @@ package struct ReadableMachine: Sendable {
         }
     }
 
-    private mutating func fold(_ event: RelayEvent, _ name: String) -> [BoardChange] {
+    private mutating func fold(_ event: ClientEvent, _ name: String) -> [BoardChange] {
         switch event {
         case .presence(let change):
             if let rest = channels[name]!.take(change.kind) {
                 tasks.append(.readMembers(channel: name, after: rest, snapshot: channels[name]!.snapshots))
             }
+        case .locks(let change): channels[name]!.take(change)
         case .metadata(let change):
             channels[name]!.contents.set(MetadataContents(items: change.items, majorRevision: change.majorRevision))
         default: break
@@ -157,7 +163,7 @@ package struct ReadableMachine: Sendable {
     }
 
     /// An own record, or several, as others get them.
-    private static func echo(_ records: [BoardRecord], _ channel: String, _ receipt: UInt64) -> RelayEvent {
+    private static func echo(_ records: [BoardRecord], _ channel: String, _ receipt: UInt64) -> ClientEvent {
         let messages = records.map { record in
             var message = Message(
                 channel: channel, sender: record.author, offset: record.offset ?? 0, wallMilliseconds: record.wallMilliseconds ?? 0,
@@ -182,6 +188,12 @@ package struct ReadableMachine: Sendable {
                 return
             }
             tell(channels[channel]!.board.stored(own, last: last, receipt: receipt), in: channel, at: now)
+        case .joinCode?:
+            switch result {
+            case .success(.code(let offer)): joinCode.set(offer)
+            case .success: joinCode.set(nil)
+            case .failure: break
+            }
         case nil: break
         }
     }
@@ -219,12 +231,12 @@ package struct ReadableMachine: Sendable {
     /// A reader of problems.
     package mutating func openProblems(at now: Instant) -> ReaderFeed.ID {
         let id = feed.open(at: now) { item in
-            if case .event(.refused) = item.content, item.audience.contains(.handles) { item } else { nil }
+            if case .event(let event) = item.content, event.problem != nil, item.audience.contains(.handles) { item } else { nil }
         }
         for (index, problem) in (problemsKept ?? []).enumerated() {
             var problem = problem
             if index == 0 { problem.omitted = problemsOmitted }
-            let event = RelayEvent.refused(problem)
+            let event = ClientEvent.refused(problem)
             feed.append(own: ReaderItem(content: .event(event), audience: .handles), cost: event.cost, to: id)
         }
         (problemsKept, problemsOmitted) = (nil, 0)
@@ -233,7 +245,7 @@ package struct ReadableMachine: Sendable {
     }
 }
 
-extension RelayEvent {
+extension ClientEvent {
     /// The channel and its kind, where the event has both.
     var place: ChannelID? {
         switch self {
@@ -247,12 +259,12 @@ extension RelayEvent {
     }
 
     /// What of it is of a channel; `nil`: nothing.
-    package func part(of channel: String) -> RelayEvent? {
+    package func part(of channel: String) -> ClientEvent? {
         switch self {
         case .packet(let packet): packet.channel == channel ? self : nil
         case .topics(let change): change.channel == channel ? self : nil
         case .packetsDropped(let dropped): dropped.channel == channel ? self : nil
-        case .packetsLost(let lost): lost.only { $0.channel == channel }.map(RelayEvent.packetsLost)
+        case .packetsLost(let lost): lost.only { $0.channel == channel }.map(ClientEvent.packetsLost)
         default: (place?.channel.text ?? messageChannel) == channel ? self : nil
         }
     }

@@ -4,7 +4,7 @@ import RelayWire
 /// What a reader gets.
 package struct ReaderItem: Sendable {
     package enum Content: Sendable {
-        case event(RelayEvent)
+        case event(ClientEvent)
         case change(channel: String, BoardChange)
     }
 
@@ -226,7 +226,7 @@ package struct ReaderFeed: Sendable {
             }
         }
         guard lost.count > 0 else { return }
-        let cost = RelayEvent.packetsLost(lost.told).cost
+        let cost = ClientEvent.packetsLost(lost.told).cost
         kept.insert(.own(ReaderItem(content: .event(.packetsLost(lost.told)), audience: [.handles, .calls]), cost: cost), at: place)
         cursors[at].entries = FIFO(kept)
         cursors[at].bytes += cost

@@ -90,7 +90,7 @@ final class BoardApp {
 
     // MARK: - Events
 
-    func read(_ event: RelayEvent) throws {
+    func read(_ event: ClientEvent) throws {
         switch event {
         case .message(let message): try take(message)
         case .board(let batch):

@@ -101,7 +101,7 @@ struct ClientBooks {
     // MARK: - Events
 
     mutating func read(
-        _ event: RelayEvent, messages accepted: [MessageKey: AcceptedItem], packets acceptedPackets: [PacketKey: AcceptedItem]
+        _ event: ClientEvent, messages accepted: [MessageKey: AcceptedItem], packets acceptedPackets: [PacketKey: AcceptedItem]
     ) throws {
         switch event {
         case .link(.connected(let resumed)):

@@ -172,7 +172,7 @@ extension ClientSimulation {
     }
 }
 
-extension RelayEvent {
+extension ClientEvent {
     /// Without the bytes.
     fileprivate var brief: String {
         switch self {

@@ -88,7 +88,7 @@ extension Command {
     ///
     /// - Returns: whether it is one of those that are counted.
     /// - Throws: `Failure` when the link has ended for good, or this client is no longer in the channel; `Console.OutputClosed`.
-    private static func show(_ event: RelayEvent, as form: PrintForm, topics: Bool) throws -> Bool {
+    private static func show(_ event: ClientEvent, as form: PrintForm, topics: Bool) throws -> Bool {
         switch event {
         case .message, .board, .packet, .direct:
             try form.print(message: event)

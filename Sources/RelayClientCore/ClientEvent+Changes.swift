@@ -36,40 +36,40 @@ public struct PresenceChange: Equatable, Sendable {
     public var channel: String { place.channel.text }
 }
 
+/// One publisher's stay in one topic.
+public struct PublishedTopic: Equatable, Sendable {
+    /// Name of the topic.
+    public var topic: String
+    /// Id of the publisher.
+    public var user: String
+    /// Which of that user's devices publishes, 16 hexadecimal digits: each stays for itself.
+    public var device: String
+    /// What the publisher says about its stay in the topic, at most 256 bytes.
+    public var meta: String
+
+    package init(topic: String, user: String, device: String = "", meta: String = "") {
+        (self.topic, self.user, self.device, self.meta) = (topic, user, device, meta)
+    }
+}
+
 /// A change of the publishers in a channel's topics.
-public struct TopicsChange: Equatable, Sendable {
+package struct TopicsChange: Equatable, Sendable {
     /// What the list of publishers means.
-    public enum Kind: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
         /// The whole picture. The rest of a long one follows as `joined`.
         case snapshot
         case joined
         case left
     }
 
-    /// One publisher's stay in one topic.
-    public struct Publisher: Equatable, Sendable {
-        /// Name of the topic.
-        public var topic: String
-        /// Id of the publisher.
-        public var user: String
-        /// Which of that user's devices publishes, 16 hexadecimal digits: each stays for itself.
-        public var device: String
-        /// What the publisher says about its stay in the topic, at most 256 bytes.
-        public var meta: String
-
-        package init(topic: String, user: String, device: String = "", meta: String = "") {
-            (self.topic, self.user, self.device, self.meta) = (topic, user, device, meta)
-        }
-    }
-
     /// The channel's name.
-    public var channel: String
+    package var channel: String
     /// What the list below means.
-    public var kind: Kind
+    package var kind: Kind
     /// Who is there, has come or has gone, by `kind`.
-    public var publishers: [Publisher]
+    package var publishers: [PublishedTopic]
 
-    package init(channel: String, kind: Kind, publishers: [Publisher]) {
+    package init(channel: String, kind: Kind, publishers: [PublishedTopic]) {
         (self.channel, self.kind, self.publishers) = (channel, kind, publishers)
     }
 }
@@ -128,9 +128,9 @@ public struct PacketsLost: Equatable, Sendable {
 }
 
 /// Own packets that were not passed on, counted.
-public struct PacketsDropped: Equatable, Sendable {
+package struct PacketsDropped: Equatable, Sendable {
     /// Why they were not passed on.
-    public enum Reason: Equatable, Sendable {
+    package enum Reason: Equatable, Sendable {
         /// The relay: more than its rate. The client's own pacing leaves this to users with several clients, and to
         /// networks that hold packets back for long.
         case overRate
@@ -143,13 +143,13 @@ public struct PacketsDropped: Equatable, Sendable {
     }
 
     /// The channel's name.
-    public var channel: String
+    package var channel: String
     /// Name of the topic.
-    public var topic: String
+    package var topic: String
     /// Why.
-    public var reason: Reason
+    package var reason: Reason
     /// Since the last of these events with this channel, topic and reason.
-    public var dropped: Int
+    package var dropped: Int
 
     package init(channel: String, topic: String, reason: Reason, dropped: Int) {
         (self.channel, self.topic, self.reason, self.dropped) = (channel, topic, reason, dropped)
@@ -199,7 +199,7 @@ public struct HistoryPage: Equatable, Sendable {
 /// Something that no call waits for was refused, or has failed where nobody had asked.
 public struct Problem: Equatable, Sendable {
     /// What it is about.
-    public enum Subject: Equatable, Sendable {
+    package enum Subject: Equatable, Sendable {
         /// A message that was sent to a channel.
         case message
         /// A record that was written or removed.
@@ -224,12 +224,16 @@ public struct Problem: Equatable, Sendable {
         case userMetadata(String)
         /// `ClientOptions.token` gave no token.
         case token
+        /// Packets that the client dropped, or the relay in its place.
+        case packets
+        /// The join code that this client shows has ended.
+        case joinCode
         /// The relay did not say.
         case unknown
     }
 
     /// What it is about.
-    public var subject: Subject
+    package var subject: Subject
     /// In which channel, if it was about one.
     package var place: ChannelID?
     /// In which topic, if it was about one.
@@ -240,6 +244,8 @@ public struct Problem: Equatable, Sendable {
     public var receipt: UInt64?
     /// Why.
     public var error: RelayError
+    /// So many packets were dropped; 1 of anything else.
+    public var count = 1
     /// So many earlier ones were not kept.
     public var omitted = 0
 
@@ -262,7 +268,7 @@ public struct Problem: Equatable, Sendable {
     public var channel: String? { place?.channel.text }
 }
 
-extension RelayEvent {
+extension ClientEvent {
     /// About what the event holds in memory, in bytes; the bound on unread events counts it.
     var cost: Int {
         let base = 128
