@@ -222,6 +222,7 @@ export interface Lock {
   acquire(options?: AcquireOptions): Promise<Hold>
   /** Has the lock while `body` runs. The signal ends the waiting, not the body. @throws as `acquire`; `lockLost` */
   with<Result>(body: (hold: Hold) => Result | Promise<Result>, options?: AcquireOptions): Promise<Result>
+  /** Ends all holds of this client. */
   release(options?: CallOptions): Promise<void>
   /** Takes the lock from a user, or from one of the user's devices. */
   revoke(options: {from: string, device?: string} & CallOptions): Promise<void>
@@ -236,6 +237,7 @@ export interface Hold {
   readonly fencing: number
   /** As far as the client knows: told while the channel is open with `locks`. */
   readonly isHeld: boolean
+  /** Gives it back: the lock goes with the last hold of this client. */
   release(options?: CallOptions): Promise<void>
 }
 

@@ -330,6 +330,48 @@ test('with lets one in at a time, gives the lock back however the body ends, and
   await client.close()
 })
 
+test('the lock goes with the last hold of a client: `with` inside an `acquire`, and an `acquire` inside a `with`, leave the other its own',
+    async () => {
+  const {relay, lesson} = await openLesson()
+  const pen = lesson.lock('pen')
+  let fencing = 0
+  const granted = async waiting => {
+    await turn()
+    relay.answer('acquireLock', {fencing: ++fencing})
+    return waiting
+  }
+  const releases = () => types(relay).filter(type => type === 'releaseLock').length
+  const outer = await granted(pen.acquire())
+  await granted(pen.with(({isHeld}) => assert.equal(isHeld, true)))
+  assert.deepEqual([releases(), outer.isHeld], [0, true], 'with has given back its own hold alone')
+  const inner = await granted(pen.acquire())
+  await inner.release()
+  await inner.release()
+  assert.deepEqual([releases(), inner.isHeld, outer.isHeld], [0, false, true], 'given back twice it is given back once')
+  // While another call of the client asks for it, it stays until that has ended.
+  const late = pen.acquire()
+  await turn()
+  await outer.release()
+  assert.equal(releases(), 0)
+  relay.refuse('acquireLock', 107, 'rateLimited')
+  await assert.rejects(late, {name: 'rateLimited'})
+  await turn()
+  assert.equal(releases(), 1)
+  relay.answer('releaseLock')
+  // An acquire in a body that gives nothing back keeps the lock; release of the lock itself ends all.
+  let kept
+  const body = pen.with(async () => { kept = await granted(pen.acquire()) })
+  await granted(Promise.resolve())
+  await body
+  assert.deepEqual([releases(), kept.isHeld], [1, true])
+  const released = pen.release()
+  await turn()
+  relay.answer('releaseLock')
+  await released
+  assert.deepEqual([releases(), kept.isHeld], [2, false])
+  await relay.leave()
+})
+
 // MARK: Options and problems
 
 test('an option that there is not is an error that names the nearest one', async () => {
@@ -349,6 +391,18 @@ test('an option that there is not is an error that names the nearest one', async
     'open: timeout is a number of milliseconds, not soon': () => lesson.open({timeout: 'soon'}),
     'open: signal is an AbortSignal': () => lesson.open({signal: {}}),
     'open: options are an object': () => lesson.open('now'),
+    "open: parts is a list, not 'presence'": () => lesson.open({parts: 'presence'}),
+    'open: parts is a list, not null': () => lesson.open({parts: null}),
+    "remove: keys is a list, not 'name'": () => lesson.presence.remove('name'),
+    "remove: keys is a list, not 'title'": () => lesson.metadata.remove('title'),
+    'remove: keys is a list, not undefined': () => lesson.metadata.remove(),
+    "packets: from is a list, not 'bob'": () => lesson.topic('points').packets({from: 'bob'}),
+    "follow: from is a list, not 'bob'": () => lesson.topic('points').follow({from: 'bob'}),
+    "set: states is an object of texts, not 'name'": () => lesson.presence.set('name'),
+    'set: states is an object of texts, not null': () => lesson.presence.set(null),
+    'set: values is an object of texts, not a list': () => lesson.metadata.set(['title']),
+    'update: title is a text, not 5': () => lesson.metadata.update({title: 5}),
+    'set: name is a text, not undefined': () => lesson.presence.set({name: undefined}),
   }
   for (const [message, call] of Object.entries(wrong)) await assert.rejects(async () => call(), {name: 'TypeError', message})
   assert.throws(() => client.channel('a/b'), {name: 'badName'})

@@ -28,7 +28,7 @@ const inner = {
   Presence: 'channel place request',
   Metadata: 'cell client follow place unfollow user write',
   PersonMetadata: 'cell client place user write',
-  Lock: 'channel client kept place request settle use',
+  Lock: 'channel client giveBack kept place request settle use',
   Topic: 'channel client enter hold letGo request',
   Publisher: 'topic',
   Person: 'client',
