@@ -364,7 +364,7 @@ try {
   for (const part of ['Sources/RelayPage', 'Tests/Page', 'docs/vectors']) cpSync(join(root, part), join(folder, part), {recursive: true})
   const tests = {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices',
-      'machine-withdrawal', 'machine-leaving', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code', 'options', 'newest'],
+      'machine-withdrawal', 'machine-leaving', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code', 'options', 'newest', 'locks'],
     [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds',
       'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered', 'together', 'page-format', 'shapes', 'replay',
       'cuts', 'lasers', 'recognise', 'paper', 'once', 'boards', 'everyone', 'status', 'names'],

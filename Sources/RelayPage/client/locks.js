@@ -143,7 +143,8 @@ export class Lock {
       ;[error, isFailed] = [reason, true]
     }
     let isLost = !hold.isHeld
-    if (hold.isHeld) await this.giveBack(hold).catch(({code}) => { isLost = code === ErrorCode.lockNotHeld || code === ErrorCode.lockNotFound })
+    const lost = [ErrorCode.lockNotHeld, ErrorCode.lockNotFound]
+    if (hold.isHeld) await this.giveBack(hold).catch(({code}) => { isLost = lost.includes(code) })
     if (isFailed) throw error
     if (isLost) throw problem('lockLost', `the lock ${this.name} was lost before the body ended`)
     return result
