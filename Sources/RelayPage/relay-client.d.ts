@@ -2,10 +2,10 @@
 // options, events and answers. Calls throw a `RelayError` with one of `ErrorCode`, or a `TypeError` for an option that there is not.
 import type {
   AcquireOptions, AnyOf, Ban, BoardChange, BoardClearing, BoardInfo, BoardPicture, BoardRecord, CallOptions, ChannelMode, ClientEvent,
-  ClientOptions, Credential, HistoryOptions, HistoryPage, LinkState, LockDetail, Member, Message, MessagesMissed, MetadataContents,
-  MetadataItem, OpenOptions, Packet, PacketOptions, PacketsLost, Payload, Problem, ReaderLimits, ReaderOptions, RecordOptions,
-  RelayStatus, RestoredRecord, Right, Role, Selection, SendOptions, SessionLimits, StatusOptions, TopicOptions, Transport, Unsent,
-  WriteConditions, WriteOptions,
+  ClientOptions, Credential, DirectMessage, HistoryOptions, HistoryPage, LinkState, LockDetail, Member, Message, MessagesMissed,
+  MetadataContents, MetadataItem, OfferedCode, OpenOptions, Packet, PacketOptions, PacketsLost, Payload, Permissions, Problem,
+  PublishedTopic, ReaderLimits, ReaderOptions, RecordOptions, RelayStatus, RestoredRecord, Right, Role, Selection, SendOptions,
+  SessionLimits, StatusOptions, TopicOptions, Transport, Unsent, WriteConditions, WriteOptions,
 } from './client/types.js'
 export * from './client/types.js'
 
@@ -39,8 +39,13 @@ export class RelayClient {
 
   /** All that happens, in the relay's order. */
   events(options?: ReaderOptions): Events<ClientEvent>
-  /** Refusals that no call waited for, and failures of receipts that nobody asked. The first reader gets the last 100 of before. */
+  /**
+   * Refusals that no call waited for, failures of receipts that nobody asked, own packets that were dropped, the end of a join code, and of
+   * a token. The first reader gets the last 100 of before.
+   */
   problems(options?: ReaderOptions): Events<Problem>
+  /** Every direct message. Reading acknowledges none. */
+  directMessages(options?: ReaderOptions): Events<DirectMessage>
   /** How the client stands with its relay. */
   linkStates(options?: ReaderOptions): Latest<LinkState>
 
@@ -76,7 +81,7 @@ export class RelayClient {
    *
    * @throws `notPermitted` after a login with a token and no secret
    */
-  handOver(options?: CallOptions): Promise<{code: string, validMs: number}>
+  handOver(options?: CallOptions): Promise<OfferedCode>
   /**
    * Brings another credential for the same user id. Without a link it is used for the next login, which is tried at once.
    *
@@ -131,6 +136,12 @@ export class Channel {
   events(options?: ReaderOptions): Events<ClientEvent>
   /** Messages that are no records, and `messagesMissed` in the place of others. */
   messages(options?: ReaderOptions): Events<AnyOf<Message | MessagesMissed>>
+  /** The locks by name; `open` with `locks` brings them. */
+  lockStates(options?: ReaderOptions): Latest<ReadonlyMap<string, LockDetail>>
+  /** Who publishes in which topic, in order of topic, user and device; the first use of a topic of the channel brings it. */
+  publishedTopics(options?: ReaderOptions): Latest<PublishedTopic[]>
+  /** `rights` and `modes`, whenever they change. */
+  permissions(options?: ReaderOptions): Latest<Permissions>
 }
 
 /** What a channel keeps for good: records, each the newest under its key. It need not be open for writing. */
@@ -211,6 +222,7 @@ export interface Lock {
   acquire(options?: AcquireOptions): Promise<Hold>
   /** Has the lock while `body` runs. The signal ends the waiting, not the body. @throws as `acquire`; `lockLost` */
   with<Result>(body: (hold: Hold) => Result | Promise<Result>, options?: AcquireOptions): Promise<Result>
+  /** Ends all holds of this client. */
   release(options?: CallOptions): Promise<void>
   /** Takes the lock from a user, or from one of the user's devices. */
   revoke(options: {from: string, device?: string} & CallOptions): Promise<void>
@@ -225,6 +237,7 @@ export interface Hold {
   readonly fencing: number
   /** As far as the client knows: told while the channel is open with `locks`. */
   readonly isHeld: boolean
+  /** Gives it back: the lock goes with the last hold of this client. */
   release(options?: CallOptions): Promise<void>
 }
 
@@ -276,8 +289,10 @@ export interface Moderation {
   /** Ends a channel, with all that the relay keeps of it. `reason`: told everybody in it, at most 256 bytes. */
   endChannel(channel: string, options?: {reason?: string} & CallOptions): Promise<void>
   /** A code of six letters that stands for the join key, for 30 minutes. @throws `notSupported`, `limitReached` */
-  offerJoinCode(channel: string, options?: CallOptions): Promise<{code: string, validMs: number}>
+  offerJoinCode(channel: string, options?: CallOptions): Promise<OfferedCode>
   withdrawJoinCode(options?: CallOptions): Promise<void>
+  /** The code of this client that holds now, `null` without one; `problems()` tell why one has ended. */
+  joinCodes(options?: ReaderOptions): Latest<OfferedCode | null>
   /** Keeps a user out `for` 1 s to 365 days, in milliseconds, or until `unban`. */
   ban(user: string, options?: {for?: number} & CallOptions): Promise<void>
   /** @throws `notBanned` */

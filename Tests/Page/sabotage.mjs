@@ -199,7 +199,13 @@ const sabotages = [
   ['locks: two are let in', 'await ended(last, call.signal, call.timeout + wait)', ''],
   ['locks: that one was lost is not told', 'if (isLost) throw problem', 'if (false) throw problem'],
   ['problems: what somebody has asked is one', 'if (stored || (accepted && !wasAccepted)) return', ''],
-  ['problems: those of before are forgotten', 'kept.push(event)', ''],
+  ['problems: those of before are forgotten', 'kept?.push(problem)', ''],
+  ['problems: packets that were dropped are none', "case 'packetsDropped': {\n      const", "case 'dropped': {\n      const"],
+  ['newest: a snapshot of locks is laid over those of before', "new Map(kind === 'snapshot' ? [] : this.locks.value)", 'new Map(this.locks.value)'],
+  ['newest: publishers who have left stay', "if (kind === 'left') value.delete", "if (kind === 'gone') value.delete"],
+  ['newest: what a renewal has changed is not told', "'accessChanged', 'renewed', ", "'accessChanged', "],
+  ['newest: a join code outlives its session', 'event.resumed === false || ', ''],
+  ['locks: `with` gives back what an `acquire` here holds', 'if (use.holds.size > 0) return\n    if', 'if'],
   ['boards: own records do not come back', 'if (change.isOwn) this.client.append(echoOf(state.name, change), cost)', ''],
   ['boards: what was read comes again as own', 'record.offset > this.readThrough && this.put(record)', 'this.put(record)'],
   ['boards: an own record that is refused stays', 'const rest = (this.own.get(record.key) ?? []).filter(other => other !== record)', 'const rest = this.own.get(record.key) ?? []'],
@@ -358,7 +364,7 @@ try {
   for (const part of ['Sources/RelayPage', 'Tests/Page', 'docs/vectors']) cpSync(join(root, part), join(folder, part), {recursive: true})
   const tests = {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices',
-      'machine-withdrawal', 'machine-leaving', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code', 'options'],
+      'machine-withdrawal', 'machine-leaving', 'outbox', 'hostile', 'readers', 'calls', 'board', 'machine-join-code', 'options', 'newest', 'locks'],
     [page]: ['gestures', 'tools', 'host', 'many', 'page-parts', 'page-session', 'page-identity', 'endings', 'tiles', 'kinds',
       'texts', 'images', 'words', 'page-join-code', 'editing', 'remembered', 'together', 'page-format', 'shapes', 'replay',
       'cuts', 'lasers', 'recognise', 'paper', 'once', 'boards', 'everyone', 'status', 'names'],

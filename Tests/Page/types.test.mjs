@@ -19,20 +19,20 @@ after(() => rmSync(folder, {recursive: true, force: true}))
 
 /** What is there for the client's own modules, by class; it is in no declaration. */
 const inner = {
-  RelayClient: 'Channel Picture act all append ask carryOut closeLink contentsOf deadline goOn handles held heldBytes identify keepUser '
-    + 'left leftTopics links lockUses loggedAt machine nextReceipt open problemsKept problemsOmitted reach read readers receipts renewByItself '
-    + 'request restore start subscribe take teller token told transport userContents',
+  RelayClient: 'Channel Newest Picture act all append ask carryOut closeLink codes contentsOf deadline goOn handles held heldBytes '
+    + 'identify keepUser left leftTopics links lockUses machine nextReceipt noted open passed reach read readers receipts renewByItself request '
+    + 'restore start subscribe take teller token told transport unreadProblems userContents',
   Channel: 'read state',
   Board: 'change channel client complete',
   Batch: 'changes',
   Presence: 'channel place request',
   Metadata: 'cell client follow place unfollow user write',
   PersonMetadata: 'cell client place user write',
-  Lock: 'channel client kept place request settle use',
+  Lock: 'channel client giveBack kept place request settle use',
   Topic: 'channel client enter hold letGo request',
   Publisher: 'topic',
   Person: 'client',
-  Moderation: 'client decide setMode',
+  Moderation: 'client decide setMode tells',
   Events: 'close cursor ended release shell',
   Latest: 'cell ended make release version',
   Receipt: 'asked promises',

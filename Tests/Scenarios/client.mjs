@@ -82,7 +82,8 @@ const commands = {
   },
   clear({id, channel}) { done(id, client.channel(channel).board.clear(patient)) },
   undoClear({id, channel}) { done(id, client.channel(channel).board.undoClear(patient)) },
-  barrier({id, channel}) { done(id, client.channel(channel).upToDate(patient)) },
+  // What has come before is in the loop's hands: it takes it before this turn is over.
+  barrier({id, channel}) { done(id, client.channel(channel).upToDate(patient).then(() => new Promise(setImmediate))) },
   async board({id, channel}) {
     const records = await client.channel(channel).board.records(patient)
     say('board', {id, channel, records: [...records.values()].map(({key, offset, payload}) => ({key, offset, sha256: digest(payload)}))})

@@ -13,8 +13,8 @@ each(lesson.board.pictures(), ({records, changed}) => {
   for (const key of changed) showStroke(key, records.get(key)?.payload)
 })
 
-await lesson.open()
 await lesson.presence.set({name: 'Alice'})
+await lesson.open()
 const pen = await lesson.topic('pen').startPublishing({lifetime: 300})
 
 pen.send('10,20', {slot: 1})

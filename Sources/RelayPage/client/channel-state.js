@@ -14,6 +14,14 @@ export class NoPicture {
   end() {}
 }
 
+/** Stands in for what is newest of a channel (newest.js) if nobody reads it. */
+export class NoNewest {
+  look() {}
+  take() {}
+  topicsLeft() {}
+  end() {}
+}
+
 /** One channel of a client, whether it is open or not. */
 export class ChannelState {
   /** What the app has asked to be in, of the two channels of the name, and not to leave since; whether for messages. */
@@ -25,18 +33,19 @@ export class ChannelState {
   /** Who follows a topic. @type {Map<string, Set<object>>} */
   topics = new Map()
 
-  /** @param {string} name @param {(after: string) => Promise<object>} readMembers a page of members @param {typeof NoPicture} Picture */
-  constructor(name, readMembers, Picture) {
-    Object.assign(this, {name, readMembers, Picture})
+  /** @param {ClientCore} client @param {string} name @param {(after: string) => Promise<object>} readMembers a page of members */
+  constructor(client, name, readMembers) {
+    Object.assign(this, {client, name, readMembers})
     this.begin()
   }
 
   begin() {
-    this.board = new this.Picture()
+    this.board = new this.client.Picture()
     this.members = new Members(this.readMembers)
     this.contents = new Cell({items: new Map(), majorRevision: 0})
     /** What moderators set of either channel of the name. */
     this.modes = {message: new Set(), stream: new Set()}
+    this.newest = new this.client.Newest(this.client, this)
   }
 
   /** The channel is read for the client itself only: nobody else is told. */
@@ -53,7 +62,7 @@ export class ChannelState {
 
   /** Ends readers of the newest value. */
   close() {
-    for (const cell of [this.board, this.members, this.contents]) cell.end()
+    for (const cell of [this.board, this.members, this.contents, this.newest]) cell.end()
   }
 
   /** The client is out of the channel: what is known of it is void, and its readers end. */

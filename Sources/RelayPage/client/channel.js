@@ -3,7 +3,7 @@ import {Board} from './board.js'
 import {isOverAlready} from './errors.js'
 import {channelKey, sorted} from './keys.js'
 import {Metadata} from './metadata.js'
-import {optionsOf, taken} from './options.js'
+import {listOf, optionsOf, taken} from './options.js'
 import {Presence} from './presence.js'
 import {checkedMessage, sendMessage} from './sending.js'
 import {Topic} from './topics.js'
@@ -45,7 +45,7 @@ export class Channel {
   /** Receives what `parts` name. @param {OpenOptions & CallOptions} [options] @throws {RelayError} `limitReached`, `relayFull`, `notPermitted` */
   async open(options) {
     const [{parts = ['messages', 'presence'], from, quiet = false}, call] = taken('open', options, ['parts', 'from', 'quiet'])
-    const unknown = parts.find(part => !allParts.includes(part))
+    const unknown = listOf('open', 'parts', parts).find(part => !allParts.includes(part))
     if (unknown !== undefined) throw new TypeError(`open: there is no part ${unknown}; there are ${allParts.join(', ')}`)
     if (typeof from === 'object') optionsOf('from', from, ['epoch', 'offset'])
     else if (![undefined, 'board', 'now'].includes(from)) throw new TypeError(`open: from is 'board', 'now' or a position, not ${from}`)

@@ -1,10 +1,9 @@
 // The client that apps use, but for what whole.js adds to it. `relay-client.d.ts` says what its calls do.
 import {Channel, Person} from './channel.js'
-import {ChannelState, NoPicture} from './channel-state.js'
+import {ChannelState, NoNewest, NoPicture} from './channel-state.js'
 import {hexadecimal, keepSecret, keptSecret, tabsDevice} from './identity.js'
 import {channelKey} from './keys.js'
 import {Cell, Latest} from './latest.js'
-import {Limits} from './limits.js'
 import {credentialOf, webSocketTransport} from './links.js'
 import {ClientMachine} from './machine.js'
 import {optionsOf, taken} from './options.js'
@@ -31,6 +30,7 @@ export class ClientCore extends Shell {
   /** What its handles are made of, and the boards behind them. */
   Channel = Channel
   Picture = NoPicture
+  Newest = NoNewest
   /** @type {Map<string, Channel>} */
   handles = new Map()
   teller = new Teller(this)
@@ -38,10 +38,6 @@ export class ClientCore extends Shell {
   /** Metadata of users that is followed. @type {Map<string, Cell>} */
   userContents = new Map()
   receipts = 0
-  /** Unread problems, and the number of earlier ones. */
-  problemsKept = []
-  problemsOmitted = 0
-  loggedAt = -Infinity
 
   /**
    * No input or output: the first call that needs the relay connects.
@@ -120,7 +116,7 @@ export class ClientCore extends Shell {
   channel(name) {
     if (!this.handles.has(name)) {
       const read = after => this.request('who', {kind: 'message', channel: name, after}, {timeout: Infinity})
-      const state = new ChannelState(checkedName(name), read, this.Picture)
+      const state = new ChannelState(this, checkedName(name), read)
       if (this.machine.state === 'closed') state.close()
       this.handles.set(name, new this.Channel(this, state))
     }
@@ -138,22 +134,6 @@ export class ClientCore extends Shell {
   events(options) {
     const {signal} = optionsOf('events', options, ['signal'])
     return this.read(event => event.type === 'boardChange' ? undefined : event, signal)
-  }
-
-  /**
-   * Refusals that no call waited for, and failures of receipts that nobody asked. The first reader gets those of before, at most 100.
-   *
-   * @param {ReaderOptions} [options] @returns {Events} of `Problem`
-   */
-  problems(options) {
-    const {signal} = optionsOf('problems', options, ['signal'])
-    const events = this.read(event => event.type === 'refused' ? event : undefined, signal)
-    const omitted = this.problemsOmitted > 0 ? [{type: 'refused', subject: 'omitted', omitted: this.problemsOmitted}] : []
-    const [cursor, now] = [events.cursor, performance.now()]
-    for (const event of [...omitted, ...this.problemsKept ?? []]) this.readers.add(cursor, event, event, Limits.eventBytes, now)
-    this.problemsKept = undefined
-    this.problemsOmitted = 0
-    return events
   }
 
   /** How the client stands with its relay. @param {ReaderOptions} [options] @returns {Latest} of `LinkState` */
@@ -239,6 +219,12 @@ export class ClientCore extends Shell {
     this.teller.told(event, cost)
   }
 
+  /** Before readers get an event: for what is folded of it. @param {ChannelState} [state] of its channel */
+  noted(event, state) {}
+
+  /** Nobody has read an event. */
+  passed(event) {}
+
   nextReceipt() {
     return ++this.receipts
   }
@@ -275,6 +261,7 @@ export class ClientCore extends Shell {
     if (topic !== undefined) return void state.topics.delete(topic)
     state.topics.clear()
     state.modes.stream.clear()
+    state.newest.topicsLeft()
     return undefined
   }
 
@@ -330,7 +317,8 @@ export class ClientCore extends Shell {
   async renew(credential, options) {
     const [, call] = taken('renew', options)
     const given = optionsOf('credential', credential, credentialNames)
-    await this.ask((machine, pending, now) => machine.renew(given, pending, now), call)
+    const settled = ({error}) => error || this.machine.unread.emit({type: 'renewed'}, 0)
+    await this.ask((machine, pending, now) => machine.renew(given, pending, now), call, {settled})
   }
 
   /** [DL11] */

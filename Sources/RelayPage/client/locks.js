@@ -14,8 +14,9 @@ export class Hold {
     /** Whether it is still had, as far as the client knows: told while the channel is open with `locks`. */
     this.isHeld = true
   }
+  /** Gives it back: the lock goes with the last hold of this client. */
   async release(options) {
-    await this.lock.release(options)
+    await this.lock.giveBack(this, options)
   }
 }
 
@@ -110,7 +111,7 @@ export class Lock {
   }
 
   /**
-   * Has the lock while `body` runs, and gives it back; one call of this client at a time.
+   * Has the lock while `body` runs, and gives it back, unless `acquire` has it here besides; one `with` of this client at a time.
    *
    * @template Result
    * @param {(hold: Hold) => Result|Promise<Result>} body
@@ -142,13 +143,25 @@ export class Lock {
       ;[error, isFailed] = [reason, true]
     }
     let isLost = !hold.isHeld
-    if (hold.isHeld) await this.release().catch(({code}) => { isLost = code === ErrorCode.lockNotHeld || code === ErrorCode.lockNotFound })
+    const lost = [ErrorCode.lockNotHeld, ErrorCode.lockNotFound]
+    if (hold.isHeld) await this.giveBack(hold).catch(({code}) => { isLost = lost.includes(code) })
     if (isFailed) throw error
     if (isLost) throw problem('lockLost', `the lock ${this.name} was lost before the body ended`)
     return result
   }
 
-  /** Releases the lock; the user who has waited longest gets it. */
+  /** Who has acquired it here besides, or is about to, keeps it. @param {Hold} hold @param {CallOptions} [options] */
+  async giveBack(hold, options) {
+    taken('release', options)
+    const {use} = this
+    hold.isHeld = false
+    use.holds.delete(hold)
+    if (use.holds.size > 0) return
+    if (use.waiting === 0) return this.release(options)
+    use.isOrphaned = true
+  }
+
+  /** Releases the lock, whoever has acquired it here; the user who has waited longest gets it. */
   async release(options) {
     const [, call] = taken('release', options)
     this.use.lose()

@@ -2,7 +2,7 @@
 import {problem} from './errors.js'
 import {sorted} from './keys.js'
 import {Latest} from './latest.js'
-import {optionsOf, taken} from './options.js'
+import {listOf, optionsOf, taken, textsOf} from './options.js'
 import {pages} from './pages.js'
 import {checkedName, utf8} from './text.js'
 /** @import {CallOptions, MetadataItem, ReaderOptions, WriteConditions, WriteOptions} from './types.js' */
@@ -37,7 +37,7 @@ export class Metadata {
   async write(type, name, values, options) {
     const [own, call] = taken(name, options, [...conditions, 'recordsUser', 'recordsTime'])
     const {revisions = {}, majorRevision, lock, recordsUser, recordsTime} = own
-    const keys = sorted(Object.keys(values))
+    const keys = sorted(Object.keys(textsOf(name, 'values', values)))
     const texts = keys.map(key => utf8(values[key]))
     const items = keys.map((key, index) => ({key: checkedName(key), bytes: texts[index].length, revision: revisions[key]}))
     const body = {...this.place, items, majorRevision, lock, recordUser: recordsUser || undefined, recordTime: recordsTime || undefined}
@@ -47,7 +47,7 @@ export class Metadata {
   /** Removes items, all of them or none. @param {string[]} keys @returns {Promise<number>} */
   async remove(keys, /** @type {WriteConditions & CallOptions} */ options = undefined) {
     const [{revisions = {}, majorRevision, lock}, call] = taken('remove', options, conditions)
-    const items = keys.map(key => ({key: checkedName(key), revision: revisions[key]}))
+    const items = listOf('remove', 'keys', keys).map(key => ({key: checkedName(key), revision: revisions[key]}))
     return (await this.client.request('removeMetadata', {...this.place, items, majorRevision, lock}, call)).majorRevision
   }
 

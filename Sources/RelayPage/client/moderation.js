@@ -1,10 +1,11 @@
 // What a moderator decides.
 import {tooLarge} from './errors.js'
+import {Latest} from './latest.js'
 import {Limits} from './limits.js'
 import {all} from './pages.js'
-import {taken} from './options.js'
+import {optionsOf, taken} from './options.js'
 import {checkedName, utf8} from './text.js'
-/** @import {Ban, CallOptions, RelayStatus, StatusOptions} from './types.js' */
+/** @import {Ban, CallOptions, OfferedCode, ReaderOptions, RelayStatus, StatusOptions} from './types.js' */
 
 function checkedReason(reason) {
   const bytes = reason === undefined ? 0 : utf8(reason).length
@@ -90,22 +91,41 @@ export class Moderation {
   /**
    * Makes a code that stands for the join key: six letters, for people without a camera. Their clients have the credential
    * `{joinCode}`. It holds for 30 minutes, while this client keeps its session, which has at most one: another call for the same
-   * channel gives the same code. The event `joinCodeEnded` tells of another end. When the link is back, ask again: an end may have
+   * channel gives the same code. `joinCodes` tells of another end, `problems()` why. When the link is back, ask again: an end may have
    * been missed. [AC20]
    *
-   * @param {string} channel where it leads @returns {Promise<{code: string, validMs: number}>}
+   * @param {string} channel where it leads @returns {Promise<OfferedCode>}
    * @throws {RelayError} `notSupported` by a relay without a join key; `limitReached`
    */
   async offerJoinCode(channel, options) {
     const [, call] = taken('offerJoinCode', options)
-    const {code, validMs} = await this.client.request('offerJoinCode', {channel: checkedName(channel)}, call)
+    const how = this.tells(value => value)
+    const {code, validMs} = await this.client.request('offerJoinCode', {channel: checkedName(channel)}, call, how)
     return {code, validMs}
   }
 
   /** Ends that code. */
   async withdrawJoinCode(options) {
     const [, call] = taken('withdrawJoinCode', options)
-    await this.client.request('withdrawJoinCode', {}, call)
+    await this.client.request('withdrawJoinCode', {}, call, this.tells(() => null))
+  }
+
+  /** An answer has its place among what ends a code. */
+  tells(codeOf) {
+    const {machine} = this.client
+    return {settled: ({error, value}) => error || machine.unread.emit({type: 'joinCode', offered: codeOf(value)}, 0)}
+  }
+
+  /**
+   * The code of this client that holds now, `null` without one; `problems()` tell why one has ended.
+   *
+   * @param {ReaderOptions} [options] @returns {Latest} of `OfferedCode|null`; `validMs` counts from when it is taken
+   */
+  joinCodes(options) {
+    const {signal} = optionsOf('joinCodes', options, ['signal'])
+    const {codes} = this.client
+    const left = until => Math.max(0, Math.floor(until - performance.now()))
+    return new Latest(codes, signal, () => codes.value && {code: codes.value.code, validMs: left(codes.value.until)})
   }
 
   /**

@@ -33,6 +33,26 @@ export function optionsOf(call, options, names) {
   return options
 }
 
+/** A value as an error shows it. */
+const shown = value => typeof value === 'string' ? `'${value}'` : Array.isArray(value) ? 'a list' : `${value}`
+
+/** @throws {TypeError} unless a value is a list */
+export function listOf(call, name, value) {
+  if (!Array.isArray(value)) throw new TypeError(`${call}: ${name} is a list, not ${shown(value)}`)
+  return value
+}
+
+/** @throws {TypeError} unless a value is an object of texts */
+export function textsOf(call, name, value) {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+    throw new TypeError(`${call}: ${name} is an object of texts, not ${shown(value)}`)
+  }
+  for (const [key, text] of Object.entries(value)) {
+    if (typeof text !== 'string') throw new TypeError(`${call}: ${key} is a text, not ${shown(text)}`)
+  }
+  return value
+}
+
 /** What every call that waits takes: when it ends without an answer, and what it does without a link. */
 const callNames = ['signal', 'timeout', 'offline']
 

@@ -1,6 +1,6 @@
 // Presence and states of a channel.
 import {Latest} from './latest.js'
-import {optionsOf, taken} from './options.js'
+import {listOf, optionsOf, taken, textsOf} from './options.js'
 import {checkedName, utf8} from './text.js'
 /** @import {CallOptions, Member, ReaderOptions} from './types.js' */
 
@@ -39,14 +39,15 @@ export class Presence {
   /** Creates or replaces states of this user in the channel. @param {Record<string, string>} states */
   async set(states, options) {
     const [, call] = taken('set', options)
-    for (const [key, value] of Object.entries(states)) utf8(checkedName(key) + value)
+    for (const [key, value] of Object.entries(textsOf('set', 'states', states))) utf8(checkedName(key) + value)
     await this.request('setStates', {states: {...states}}, call)
   }
 
   /** Removes states of this user, all without `keys`. @param {string[]} [keys] */
   async remove(keys, options) {
     const [, call] = taken('remove', options)
-    await this.request('removeStates', {keys: keys?.map(checkedName)}, call)
+    const names = keys === undefined ? undefined : listOf('remove', 'keys', keys).map(checkedName)
+    await this.request('removeStates', {keys: names}, call)
   }
 
   /** The states of a user in this channel; empty for one that is not there. @returns {Promise<Record<string, string>>} */

@@ -1,6 +1,5 @@
 // What a client makes of the events of its machine: what apps get, and what is folded for them.
 import {Cell} from './latest.js'
-import {Limits} from './limits.js'
 /** @import {ClientEvent} from './types.js' */
 
 /** One name for both channels of a name; `undefined`: nothing for apps. @returns {ClientEvent|undefined} */
@@ -53,8 +52,11 @@ export class Teller {
     const state = client.handles.get(event.channel?.channel ?? event.channel ?? event.owner?.channel)?.state
     if (event.type === 'opened') return this.tellChanges(state, state.board.begin(event.isWhole), cost)
     if (event.type === 'ownStored') return this.tellOwn(state, event, cost)
+    // What only the client's own readers are told.
+    if (event.type === 'renewed' || event.type === 'joinCode') return client.noted(event)
     const told = shown(event, client, state)
     if (!told) return undefined
+    client.noted(told, state)
     if (told.type === 'link') return this.tellLink(told, cost)
     if (told.type === 'locks') client.lockUses?.told(told, client.user, client.machine.device)
     const {user, items, majorRevision} = told
@@ -70,8 +72,7 @@ export class Teller {
   }
 
   append(event, cost) {
-    const readers = this.client.append(event, cost)
-    if (event.type === 'refused' && readers === 0) this.keepProblem(event)
+    if (this.client.append(event, cost) === 0) this.client.passed(event)
   }
 
   tellChanges(state, changes, cost) {
@@ -103,20 +104,6 @@ export class Teller {
     const {client} = this
     if (subject === 'channel') client.left(state, error)
     else if (subject === 'topics' || subject === 'subscribedTopic') client.leftTopics(state, error, topic)
-  }
-
-  /** Without a reader, problems are logged once a minute; the first reader gets the newest. */
-  keepProblem(event) {
-    const {client} = this
-    const kept = client.problemsKept
-    if (kept) {
-      kept.push(event)
-      if (kept.length > Limits.problemsKept) client.problemsOmitted += kept.splice(0, 1).length
-    }
-    const now = performance.now()
-    if (now - client.loggedAt < Limits.problemsLoggedEveryMs) return
-    client.loggedAt = now
-    console.warn(`whiteboard relay: a problem that nobody reads (problems()): ${event.subject}, ${event.error.name}: ${event.error.message}`)
   }
 }
 

@@ -1,7 +1,7 @@
 // Topics of a channel: packets that must be fresh.
 import {isOverAlready} from './errors.js'
 import {channelKey, topicKey} from './keys.js'
-import {optionsOf, taken} from './options.js'
+import {listOf, optionsOf, taken} from './options.js'
 import {pages} from './pages.js'
 import {checkedName} from './text.js'
 /** @import {Events} from './events.js' */
@@ -72,6 +72,7 @@ export class Topic {
    */
   packets(options) {
     const {from, signal} = optionsOf('packets', options, ['from', 'signal'])
+    if (from !== undefined) listOf('packets', 'from', from)
     const {channel: {name: channel, state}, name: topic, client} = this
     const isMeant = entry => entry.channel === channel && entry.topic === topic && (!from || from.includes(entry.publisher))
     const hold = {topic}
@@ -123,6 +124,7 @@ export class Topic {
    */
   async follow(options) {
     const [{from}, call] = taken('follow', options, ['from'])
+    if (from !== undefined) listOf('follow', 'from', from)
     return this.hold(this.channel.state, from, call)
   }
 

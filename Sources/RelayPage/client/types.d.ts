@@ -191,6 +191,12 @@ export interface LockDetail {
   ownerDevice?: string
   fencing?: number
 }
+/** One that publishes in a topic. */
+export type PublishedTopic = {topic: string, user: string, device: string, meta: string}
+/** What this client may in a channel (`undefined` before the first login), and what moderators set, while the client is in it. */
+export type Permissions = {rights: ReadonlySet<Right> | undefined, modes: ReadonlySet<ChannelMode>}
+/** A code, and for how long it holds. */
+export type OfferedCode = {code: string, validMs: number}
 /** Its place, and how many records went or came. */
 export type BoardClearing = {offset: number, records: number}
 export interface BoardInfo {
@@ -388,7 +394,7 @@ export interface DirectMessage {
 }
 export interface Refusal {
   type: 'refused'
-  /** `message`, `record`, `changes`, `direct` (of a receipt), `packet`, `channel`, `topics`, `token`, … */
+  /** `message`, `record`, `changes`, `direct` (of a receipt), `packet`, `packets`, `channel`, `topics`, `token`, `joinCode`, … */
   subject: string
   channel?: string
   topic?: string
@@ -396,6 +402,8 @@ export interface Refusal {
   user?: string
   key?: string
   receipt?: number
+  /** Of `packets`: how many this client has dropped. */
+  count?: number
   error: RelayError
 }
 /** What `problems()` gives: a refusal, or first the number of those that were not kept (`subject` is `omitted`). */
@@ -412,7 +420,7 @@ export type ClientEvent = AnyOf<
   | In<'presence', {kind: 'left' | 'timedOut', user: string}>
   | In<'presence', {kind: 'stateChanged', user: string, set: Record<string, string>, removed: string[]}>
   | In<'presence', {kind: 'interval', joined: Member[], changed: Member[], left: string[], timedOut: string[]}>
-  | In<'topics', {kind: 'snapshot' | 'joined' | 'left', publishers: {topic: string, user: string, device: string, meta: string}[]}>
+  | In<'topics', {kind: 'snapshot' | 'joined' | 'left', publishers: PublishedTopic[]}>
   | {type: 'metadata', channel?: string, user?: string, majorRevision: number, isSnapshot: boolean, written: MetadataItem[],
     removed: string[], items: ReadonlyMap<string, MetadataItem>}
   | In<'locks', {kind: 'snapshot' | 'set' | 'acquired' | 'released' | 'revoked' | 'expired' | 'removed', locks: LockDetail[],

@@ -25,10 +25,13 @@ const [metadata, channel, user] = [{title: 'x'}, ['lesson'], ['bob']]
 /** What each of these calls takes before its options. */
 const before = {
   RelayClient: {
-    connect: [], close: [], events: [], problems: [], linkStates: [], boards: [], upToDate: [], handOver: [], joinKey: [],
-    renew: [{key: 'k'}], setReaderLimits: [{}],
+    connect: [], close: [], events: [], problems: [], directMessages: [], linkStates: [], boards: [], upToDate: [], handOver: [],
+    joinKey: [], renew: [{key: 'k'}], setReaderLimits: [{}],
   },
-  Channel: {open: [], leave: [], history: [], upToDate: [], locks: [], events: [], messages: [], send: ['x']},
+  Channel: {
+    open: [], leave: [], history: [], upToDate: [], locks: [], events: [], messages: [], lockStates: [], publishedTopics: [],
+    permissions: [], send: ['x'],
+  },
   Board: {clear: [], undoClear: [], delete: [], changes: [], pictures: [], records: [], put: ['s1', 'x']},
   Batch: {put: ['s1', 'x']},
   Presence: {members: [], users: [], set: [{name: 'A'}], remove: [['name']], states: user},
@@ -44,7 +47,7 @@ const before = {
   Moderation: {
     setRole: ['reader'], freeze: channel, unfreeze: channel, openEditing: channel, closeEditing: channel, endSession: [],
     endChannel: channel, offerJoinCode: channel, withdrawJoinCode: [], ban: user, unban: user, bans: [], forget: [], removeRecords: [],
-    status: [],
+    status: [], joinCodes: [],
   },
 }
 

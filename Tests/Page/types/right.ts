@@ -3,7 +3,8 @@ import {
   Access, Channel, ErrorCode, Events, Latest, RelayClient, RelayError, StoredReceipt, webSocketTransport,
 } from '../../../Sources/RelayPage/relay-client.js'
 import type {
-  BoardPicture, BoardRecord, ClientOptions, KeptStorage, LinkState, Member, Message, Packet, Problem, Right, Transport,
+  BoardPicture, BoardRecord, ClientOptions, KeptStorage, LinkState, LockDetail, Member, Message, OfferedCode, Packet, Problem, Right,
+  Transport,
 } from '../../../Sources/RelayPage/relay-client.js'
 
 /** Whether two types are one. */
@@ -42,6 +43,20 @@ async function events() {
   for await (const {subject, error, omitted} of client.problems()) {
     if (subject === 'omitted') is<Same<typeof omitted, number | undefined>>()
     if (error) is<Same<typeof error, RelayError>>()
+  }
+  for await (const {subject, count, channel, topic} of client.problems()) {
+    if (subject === 'packets') is<Same<typeof count | typeof channel | typeof topic, number | string | undefined>>()
+  }
+  for await (const states of lesson.lockStates()) is<Same<typeof states, ReadonlyMap<string, LockDetail>>>()
+  for await (const [{user, meta}] of lesson.publishedTopics()) is<Same<typeof user | typeof meta, string>>()
+  for await (const {rights, modes} of lesson.permissions()) {
+    is<Same<typeof rights, ReadonlySet<Right> | undefined>>()
+    if (modes.has('frozen')) break
+  }
+  for await (const message of client.directMessages()) message.acknowledge()
+  for await (const offered of client.moderation.joinCodes()) {
+    is<Same<typeof offered, OfferedCode | null>>()
+    if (offered) is<Same<typeof offered.validMs, number>>()
   }
   const {value, done} = await board.pictures({signal: new AbortController().signal}).next()
   is<Same<typeof value, BoardPicture | undefined>>()
