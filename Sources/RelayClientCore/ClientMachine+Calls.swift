@@ -64,21 +64,29 @@ extension ClientMachine {
     mutating func acquired(_ lock: LockID, _ token: ClientToken?) {
         guard let token else { return }
         if !abandoned.contains(token) {
-            locksHeld.insert(lock)
+            lockHolds[lock, default: 0] += 1
             locksOrphaned.remove(lock)
-        } else if !locksHeld.contains(lock) {
+        } else if lockHolds[lock] == nil {
             locksOrphaned.insert(lock)
         }
     }
 
     /// Whether a lock that was had is had without a break.
-    package func holds(_ lock: LockID, since losses: Int) -> Bool { locksHeld.contains(lock) && lockLosses[lock, default: 0] == losses }
+    package func holds(_ lock: LockID, since losses: Int) -> Bool { lockHolds[lock] != nil && lockLosses[lock, default: 0] == losses }
+    /// One of several acquisitions is over.
+    ///
+    /// - Returns: whether the lock stays with another.
+    package mutating func letGo(_ lock: LockID) -> Bool {
+        guard let holds = lockHolds[lock], holds > 1 else { return false }
+        lockHolds[lock] = holds - 1
+        return true
+    }
+
     package func losses(of lock: LockID) -> Int { lockLosses[lock, default: 0] }
 
     /// It is released, or somebody else's.
     mutating func lost(_ lock: LockID) {
-        if locksHeld.contains(lock) { lockLosses[lock, default: 0] += 1 }
-        locksHeld.remove(lock)
+        if lockHolds.removeValue(forKey: lock) != nil { lockLosses[lock, default: 0] += 1 }
         locksOrphaned.remove(lock)
     }
 

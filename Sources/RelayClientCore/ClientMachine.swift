@@ -77,7 +77,7 @@ package struct ClientMachine: Sendable {
     /// Calls that have ended, and whose requests go on.
     var abandoned: Set<ClientToken> = []
     /// Locks that this client has, as far as it knows, and those that came when nobody waited for them any more.
-    var locksHeld: Set<LockID> = []
+    var lockHolds: [LockID: Int] = [:]
     var locksOrphaned: Set<LockID> = []
     /// How often each was lost that this client had.
     var lockLosses: [LockID: Int] = [:]

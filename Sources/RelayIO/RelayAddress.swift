@@ -8,7 +8,7 @@ public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
     /// 1…65,535.
     public var port: UInt16
     /// How a link to it is protected.
-    public var protection: Protection
+    package var protection: Protection
     /// Whether a relay will be found here again: not on a port that the system chose.
     package var isLasting = true
 
@@ -16,7 +16,7 @@ public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
     public static let defaultPort: UInt16 = 7420
 
     /// How a link is protected from those who carry it. No link is ever less protected than its address says.
-    public enum Protection: Hashable, Sendable {
+    package enum Protection: Hashable, Sendable {
         /// Not at all: everybody on the way can read and change everything.
         case plain
         /// By TLS 1.2 or newer: the server's certificate is for `host` and comes from a root that this system trusts.
@@ -26,7 +26,7 @@ public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The relay on a host, on the usual port unless another is named.
-    public init(host: String, port: UInt16 = Self.defaultPort, protection: Protection = .plain) {
+    package init(host: String, port: UInt16 = Self.defaultPort, protection: Protection = .plain) {
         self.host = host
         self.port = port
         self.protection = protection
@@ -89,17 +89,17 @@ public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
 /// A new certificate for the same key has the same pin. This prints it:
 ///
 ///     openssl x509 -in relay.pem -pubkey -noout | openssl pkey -pubin -outform der | sha256sum
-public struct KeyPin: Hashable, Sendable, CustomStringConvertible {
+package struct KeyPin: Hashable, Sendable, CustomStringConvertible {
     /// Hexadecimal digits of a pin.
     package static let digitCount = 64
 
     /// 64 hexadecimal digits, the letters small.
-    public let description: String
+    package let description: String
 
     /// Reads 64 hexadecimal digits, with small or capital letters.
     ///
     /// - Returns: `nil` for anything else.
-    public init?(_ digits: some StringProtocol) {
+    package init?(_ digits: some StringProtocol) {
         guard digits.utf8.count == Self.digitCount, digits.utf8.allSatisfy(Self.isDigit) else { return nil }
         description = digits.lowercased()
     }

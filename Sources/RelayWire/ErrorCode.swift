@@ -104,7 +104,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
 
     // 2xx: the connection is closed; come back.
     /// The relay is ending.
-    public static let shuttingDown = Self(200)
+    package static let shuttingDown = Self(200)
     /// The reader let more queue up than DL8 or DL9 allow.
     package static let slowConsumer = Self(201)
     /// Nothing came for two heartbeat intervals.
@@ -112,17 +112,17 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     /// No login in time.
     package static let loginTimeout = Self(203)
     /// The relay holds all connections it may.
-    public static let tooManyConnections = Self(204)
+    package static let tooManyConnections = Self(204)
     /// The session's token has expired.
     public static let accessExpired = Self(205)
     /// The relay holds all sessions it may.
-    public static let tooManySessions = Self(206)
+    package static let tooManySessions = Self(206)
 
     // 3xx: the connection is closed; do not come back by yourself.
     /// A frame length below 2.
     package static let protocolError = Self(300)
     /// Another protocol version in `login`.
-    public static let versionNotSupported = Self(301)
+    package static let versionNotSupported = Self(301)
     /// A newer login of the same device, or one with `onlyDevice`.
     public static let replaced = Self(302)
     /// Ten times a rate for ten seconds.
@@ -134,7 +134,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     /// The first byte of the connection is not 0.
     package static let notRelayProtocol = Self(306)
     /// Three wrong credentials on one connection.
-    public static let credentialsWrong = Self(307)
+    package static let credentialsWrong = Self(307)
     /// The key that let the session in was replaced.
     public static let keyChanged = Self(308)
     /// A moderator has ended the session.

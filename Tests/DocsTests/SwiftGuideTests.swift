@@ -7,7 +7,7 @@ import Testing
     func events() throws {
         let rows = try Document.named("swift.md").table("Events")
         let cases = Self.members(of: "public enum RelayEvent", in: try Document.source("RelayClientCore/RelayEvent.swift"), after: "case ")
-        #expect(cases.count >= 18, "the file is not read rightly")
+        #expect(cases.count >= 11, "the file is not read rightly")
         #expect(rows.map { Document.plain($0[0]) } == cases)
     }
 
@@ -18,7 +18,7 @@ import Testing
         let told = try Document.named("swift.md").table("Read").flatMap { row in
             row[0].matches(of: /([a-zA-Z]+)\((?:from:)?\)/).map { String($0.output.1) }
         }
-        #expect(made.count == 10 && made.sorted() == told.sorted())
+        #expect(made.count == 15 && made.sorted() == told.sorted())
     }
 
     @Test("each event is told with all that it carries, and with nothing that is not there")
@@ -38,7 +38,7 @@ import Testing
             #expect(fields.filter { !named.contains(String($0)) } == [], "\(row[0])")
             count += fields.count
         }
-        #expect(count >= 50, "only \(count) found")
+        #expect(count >= 40, "only \(count) found")
     }
 
     @Test("the states of the link are those of LinkState")

@@ -17,7 +17,10 @@ import Testing
             return try await WhiteboardClient.connect(to: server.address, as: user, options: options)
         }
         let host = try await connect("host", .key(keys.host))
+        var codes = host.moderation.joinCodes().makeAsyncIterator()
+        #expect(await codes.next() == .some(nil))
         let offer = try await host.moderation.offerJoinCode(to: "lesson")
+        #expect(await codes.next() == offer)
         #expect(offer.code.utf8.count == 6 && offer.validFor == .seconds(1_800))
         let guest = try await connect("ann", .joinCode(offer.code.lowercased()))
         let invitation = try #require(guest.invitation)
@@ -25,6 +28,7 @@ import Testing
         let again = try await connect("ann", try #require(invitation.credential))
         #expect(again.invitation == nil && host.invitation == nil)
         try await host.moderation.withdrawJoinCode()
+        #expect(await codes.next() == .some(nil))
         do {
             _ = try await connect("ben", .joinCode(offer.code))
             Issue.record("a code that was withdrawn")
@@ -33,12 +37,16 @@ import Testing
         }
         let next = try await host.moderation.offerJoinCode(to: "lesson")
         #expect(next.code != offer.code)
+        #expect(await codes.next() == next)
+        var problems = host.problems().makeAsyncIterator()
         try await server.rotateKeys([.join], endsSessions: false)
         for await event in host.told {
             guard case .joinCodeEnded(let reason) = event else { continue }
             #expect(reason == .keyChanged)
             break
         }
+        #expect(await codes.next() == .some(nil))
+        #expect(try await problems.next()?.error.code == .keyChanged)
         for client in [again, host] { await client.close() }
         await server.stop()
     }

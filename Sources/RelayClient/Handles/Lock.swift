@@ -8,7 +8,7 @@ public struct Lock: Sendable {
     /// Its name.
     public var name: String { id.name.text }
 
-    /// A lock that this device has.
+    /// One acquisition of a lock by this device. It does not hold the lock: `release` gives that back.
     public struct Hold: Sendable {
         let lock: Lock
         let losses: Int
@@ -22,7 +22,8 @@ public struct Lock: Sendable {
     /// Makes the lock, or changes the ttl of one that is there.
     ///
     /// - Parameter ttl: how long it outlives its owner's last connection, 1…300 s.
-    /// - Throws: `limitReached` over 32 locks, `badRequest` for another ttl, `storageFailed`.
+    /// - Throws: `limitReached` over 32 locks, `badRequest` for another ttl, `notPermitted`, `relayFull`, `storageFailed`, or why the relay
+    ///   was not reached.
     public func make(ttl: Duration = .seconds(10), call: CallOptions = .init()) async throws(RelayError) {
         _ = try await client.core.ask(.setLock(id, ttlMilliseconds: ttl.milliseconds), call)
     }
@@ -33,7 +34,9 @@ public struct Lock: Sendable {
     /// tasks waits for it or has it.
     ///
     /// - Parameter wait: how long to stand in line for it, 1 ms…300 s; `nil` to be refused at once.
-    /// - Throws: `lockHeld` (the text names the owner), `lockNotFound`, `limitReached` when 100 wait already, `cancelled`.
+    /// - Throws: `lockHeld` (the text names the owner), `lockNotFound`, also when it is removed meanwhile, `limitReached` when 100 wait
+    ///   already, `notPermitted`, `badRequest` for another wait, `storageFailed`, `relayFull`, `outcomeUnknown`, `cancelled`, or why the
+    ///   relay was not reached. After a broken link this device may own the lock: `acquire` again, or `release`.
     @discardableResult
     public func acquire(wait: Duration? = nil, call: CallOptions = .init()) async throws(RelayError) -> Hold {
         guard case .fencing(let fencing) = try await client.core.ask(.acquireLock(id, waitMilliseconds: wait?.milliseconds), call) else {
@@ -42,9 +45,12 @@ public struct Lock: Sendable {
         return Hold(lock: self, losses: client.core.read { $0.machine.losses(of: id) }, fencing: fencing)
     }
 
-    /// Has the lock while `body` runs, and gives it back; one task of this client at a time.
+    /// Has the lock while `body` runs, and gives it back, unless `acquire` has it here besides; one `with` of this client at a time: inside
+    /// itself it is `timedOut`.
     ///
-    /// - Throws: what `acquire` and `body` throw; `lockLost` when it was revoked or had expired before the body ended.
+    /// - Parameter wait: for the turn in this client, and then as in `acquire`.
+    /// - Throws: what `acquire` and `body` throw; `lockLost` when it was revoked or had expired before the body ended; what `release` throws
+    ///   when the body has ended: its result is gone then.
     public func with<Result>(
         wait: Duration? = nil, call: CallOptions = .init(),
         _ body: (Hold) async throws -> Result
@@ -67,7 +73,7 @@ public struct Lock: Sendable {
             guard try await giveBack(hold) else { throw RelayError(.lockLost, "the lock \(name) was lost before the body ended") }
             return result
         } catch {
-            if hold.isHeld { try? await release() }
+            _ = try? await giveBack(hold)
             throw error
         }
     }
@@ -75,6 +81,7 @@ public struct Lock: Sendable {
     /// - Returns: whether it was still had.
     private func giveBack(_ hold: Hold) async throws(RelayError) -> Bool {
         guard hold.isHeld else { return false }
+        if client.core.act({ readable, _ in readable.machine.letGo(id) }) { return true }
         do throws(RelayError) { try await release() } catch {
             if error.code == .lockNotHeld || error.code == .lockNotFound { return false }
             throw error
@@ -82,22 +89,24 @@ public struct Lock: Sendable {
         return true
     }
 
-    /// Releases the lock; the user who has waited longest gets it.
+    /// Releases the lock, whoever has acquired it here; the user who has waited longest gets it.
     ///
-    /// - Throws: `lockNotHeld`, `lockNotFound`, or why the relay was not reached; the client releases it as soon as it is.
+    /// - Throws: `lockNotHeld`, `lockNotFound`, `storageFailed`, `outcomeUnknown` when the link broke before the answer, or why the relay was
+    ///   not reached; the client releases it then as soon as it is.
     public func release(call: CallOptions = .init()) async throws(RelayError) { _ = try await client.core.ask(.releaseLock(id), call) }
 
     /// Takes the lock from a user.
     ///
     /// - Parameter device: takes it from this device alone, 16 hexadecimal digits; `nil`: from whichever of the user's has it.
-    /// - Throws: `lockNotHeld` if that user, or device, is not its owner, `lockNotFound`, `notPermitted`.
+    /// - Throws: `lockNotHeld` if that user, or device, is not its owner, `lockNotFound`, `notPermitted`, `badName`, `badRequest` for a wrong
+    ///   device, `storageFailed`, or why the relay was not reached.
     public func revoke(from user: String, device: String? = nil, call: CallOptions = .init()) async throws(RelayError) {
         _ = try await client.core.ask(.revokeLock(id, owner: try checkedName(user), device: device), call)
     }
 
-    /// Removes the lock, held or not. The relay refuses users who wait for it.
+    /// Removes the lock, held or not; another user's takes a moderator. The relay refuses users who wait for it.
     ///
-    /// - Throws: `lockNotFound`.
+    /// - Throws: `lockNotFound`, `notPermitted`, `storageFailed`, or why the relay was not reached.
     public func remove(call: CallOptions = .init()) async throws(RelayError) { _ = try await client.core.ask(.removeLock(id), call) }
 }
 

@@ -38,8 +38,6 @@ enum Names {
     typealias Bare_Channel = Channel
     typealias RelayClient_ChannelMode = RelayClient.ChannelMode
     typealias Bare_ChannelMode = ChannelMode
-    typealias RelayClient_ChannelModeChange = RelayClient.ChannelModeChange
-    typealias Bare_ChannelModeChange = ChannelModeChange
     typealias RelayClient_ChannelPosition = RelayClient.ChannelPosition
     typealias Bare_ChannelPosition = ChannelPosition
     typealias RelayClient_ChannelStart = RelayClient.ChannelStart
@@ -68,10 +66,6 @@ enum Names {
     typealias Bare_HistoryPage = HistoryPage
     typealias RelayClient_Invitation = RelayClient.Invitation
     typealias Bare_Invitation = Invitation
-    typealias RelayClient_JoinCodeEnd = RelayClient.JoinCodeEnd
-    typealias Bare_JoinCodeEnd = JoinCodeEnd
-    typealias RelayClient_KeyPin = RelayClient.KeyPin
-    typealias Bare_KeyPin = KeyPin
     typealias RelayClient_Latest = RelayClient.Latest<Int>
     typealias Bare_Latest = Latest<Int>
     typealias RelayClient_LinkState = RelayClient.LinkState
@@ -80,8 +74,6 @@ enum Names {
     typealias Bare_Lock = Lock
     typealias RelayClient_LockDetail = RelayClient.LockDetail
     typealias Bare_LockDetail = LockDetail
-    typealias RelayClient_LocksChange = RelayClient.LocksChange
-    typealias Bare_LocksChange = LocksChange
     typealias RelayClient_Member = RelayClient.Member
     typealias Bare_Member = Member
     typealias RelayClient_Message = RelayClient.Message
@@ -94,8 +86,6 @@ enum Names {
     typealias Bare_MessagesMissed = MessagesMissed
     typealias RelayClient_Metadata = RelayClient.Metadata
     typealias Bare_Metadata = Metadata
-    typealias RelayClient_MetadataChange = RelayClient.MetadataChange
-    typealias Bare_MetadataChange = MetadataChange
     typealias RelayClient_MetadataContents = RelayClient.MetadataContents
     typealias Bare_MetadataContents = MetadataContents
     typealias RelayClient_MetadataItem = RelayClient.MetadataItem
@@ -108,10 +98,10 @@ enum Names {
     typealias Bare_Packet = Packet
     typealias RelayClient_PacketEvent = RelayClient.PacketEvent
     typealias Bare_PacketEvent = PacketEvent
-    typealias RelayClient_PacketsDropped = RelayClient.PacketsDropped
-    typealias Bare_PacketsDropped = PacketsDropped
     typealias RelayClient_PacketsLost = RelayClient.PacketsLost
     typealias Bare_PacketsLost = PacketsLost
+    typealias RelayClient_Permissions = RelayClient.Permissions
+    typealias Bare_Permissions = Permissions
     typealias RelayClient_Payload = RelayClient.Payload
     typealias Bare_Payload = Payload
     typealias RelayClient_Person = RelayClient.Person
@@ -122,6 +112,8 @@ enum Names {
     typealias Bare_PresenceChange = PresenceChange
     typealias RelayClient_Problem = RelayClient.Problem
     typealias Bare_Problem = Problem
+    typealias RelayClient_PublishedTopic = RelayClient.PublishedTopic
+    typealias Bare_PublishedTopic = PublishedTopic
     typealias RelayClient_ReaderLimits = RelayClient.ReaderLimits
     typealias Bare_ReaderLimits = ReaderLimits
     typealias RelayClient_Receipt = RelayClient.Receipt
@@ -146,8 +138,6 @@ enum Names {
     typealias Bare_TopicPriority = TopicPriority
     typealias RelayClient_TopicPublisher = RelayClient.TopicPublisher
     typealias Bare_TopicPublisher = TopicPublisher
-    typealias RelayClient_TopicsChange = RelayClient.TopicsChange
-    typealias Bare_TopicsChange = TopicsChange
     typealias RelayClient_Unsent = RelayClient.Unsent
     typealias Bare_Unsent = Unsent
     typealias RelayClient_WhiteboardClient = RelayClient.WhiteboardClient
