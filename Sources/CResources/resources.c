@@ -97,6 +97,9 @@ static const unsigned char client_metadata_js[] = {
 static const unsigned char client_moderation_js[] = {
 #embed "../RelayPage/client/moderation.js"
 };
+static const unsigned char client_newest_js[] = {
+#embed "../RelayPage/client/newest.js"
+};
 static const unsigned char client_options_js[] = {
 #embed "../RelayPage/client/options.js"
 };
@@ -126,6 +129,9 @@ static const unsigned char client_pending_js[] = {
 };
 static const unsigned char client_presence_js[] = {
 #embed "../RelayPage/client/presence.js"
+};
+static const unsigned char client_problems_js[] = {
+#embed "../RelayPage/client/problems.js"
 };
 static const unsigned char client_pump_js[] = {
 #embed "../RelayPage/client/pump.js"
@@ -636,6 +642,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("client/message.js", client_message_js),
     FILE_NAMED("client/metadata.js", client_metadata_js),
     FILE_NAMED("client/moderation.js", client_moderation_js),
+    FILE_NAMED("client/newest.js", client_newest_js),
     FILE_NAMED("client/options.js", client_options_js),
     FILE_NAMED("client/outbound.js", client_outbound_js),
     FILE_NAMED("client/outbox.js", client_outbox_js),
@@ -646,6 +653,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("client/partial-drawings.js", client_partial_drawings_js),
     FILE_NAMED("client/pending.js", client_pending_js),
     FILE_NAMED("client/presence.js", client_presence_js),
+    FILE_NAMED("client/problems.js", client_problems_js),
     FILE_NAMED("client/pump.js", client_pump_js),
     FILE_NAMED("client/readers.js", client_readers_js),
     FILE_NAMED("client/receipts.js", client_receipts_js),

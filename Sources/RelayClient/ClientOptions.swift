@@ -68,6 +68,10 @@ public struct ClientOptions: Sendable {
 }
 
 /// How one call behaves, in place of what the client's options say.
+///
+/// Where a call says that it throws why the relay was not reached, that is `timedOut`, `cancelled`, `notConnected`, `unsentFull`,
+/// `clientClosed`, `rateLimited`, or why the client was let in no more; of the first call also `connectFailed`, `secretNotKept`, and
+/// `badRequest` for digits of an option.
 public struct CallOptions: Sendable {
     /// Time until its answer; `nil`: `ClientOptions.requestTimeout`.
     public var timeout: Duration?

@@ -11,8 +11,8 @@ extension Date {
 }
 
 extension Message {
-    /// The relay's wall clock at acceptance: to be shown, never to order by.
-    public var date: Date { Date(wallMilliseconds: wallMilliseconds) }
+    /// The relay's wall clock at acceptance: to be shown, never to order by. `nil` of an own record, whose time the relay does not tell.
+    public var date: Date? { receipt == nil || wallMilliseconds > 0 ? Date(wallMilliseconds: wallMilliseconds) : nil }
 }
 
 extension DirectMessage {

@@ -108,7 +108,8 @@ public struct PacketsLost: Equatable, Sendable {
         public var device: String
         /// The first sequence that will not come.
         public var first: UInt32
-        /// `nil`: the flow ended while the link was broken, and how many there were from `first` on, if any, is unknown.
+        /// The last sequence that will not come. `nil`: the flow ended while the link was broken, or the session is new: how many are
+        /// missing from `first` on, if any, is unknown.
         public var last: UInt32?
 
         package init(
@@ -170,7 +171,7 @@ public struct MessagesMissed: Equatable, Sendable {
     public var channel: String
     /// The channel's numbering now.
     public var epoch: Epoch?
-    /// Which.
+    /// Which messages will not come.
     public var extent: Extent
 
     package init(channel: String, epoch: Epoch? = nil, extent: Extent) {
@@ -182,7 +183,7 @@ public struct MessagesMissed: Equatable, Sendable {
 public struct HistoryPage: Equatable, Sendable {
     /// In the order in which they were asked for.
     public var messages: [Message]
-    /// The channel's numbering; `nil` when there is no such channel.
+    /// The channel's numbering; `nil` while the relay has no such channel in memory: its board may exist.
     public var epoch: Epoch?
     /// Offset of the newest message, kept or not.
     public var head: UInt64

@@ -107,9 +107,9 @@ public struct Packet: Equatable, Sendable {
     public var flow: UInt32
     /// Rises by one with each accepted packet of the flow, from 1.
     public var sequence: UInt32
-    /// "Latest wins": of packets with the same slot only the newest matters.
+    /// Of packets of one flow with the same slot only the newest matters: a slow reader may get that alone. `nil`: no other replaces it.
     public var slot: UInt32?
-    /// The sender's own clock, untouched.
+    /// A number that the sender gave as its time, in the app's own unit; `nil`: it gave none.
     public var senderTime: UInt32?
     /// What the publisher sent, byte for byte.
     public var payload: Payload

@@ -18,7 +18,7 @@ public struct TestClock: Clock {
     public var now: Instant { Instant(offset: world.now - World.beginning) }
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// How many sleep on it.
+    /// Tasks that sleep on the clocks of this relay; one that was just begun may not be among them: wait with `until`.
     public var sleepers: Int { world.sleeperCount }
 
     /// Returns when the test has moved the time there.

@@ -71,7 +71,8 @@ public final class TestRelay: Sendable {
     public var clock: TestClock { TestClock(world: world) }
 
     /// Lets time pass. Everything that falls due meanwhile happens in its order, and is handed over to the clients' readers and to those
-    /// who sleep on `clock`, before this returns.
+    /// who sleep on `clock`, before this returns. A task that wakes goes on by itself: its next sleep begins at the end of this time.
+    /// Advance in steps, and wait for the task between them.
     public func advance(by duration: Duration) { world.advance(duration) }
 
     /// Waits until nothing is under way, nothing is due, and each reader of each client has taken all that it has and waits for more.

@@ -27,9 +27,11 @@ public import RelayClient
     public private(set) var cursors: [String: Packet] = [:]
     /// How the client stands with its relay.
     public private(set) var link = LinkState.idle
-    /// What waits to be sent, as of the last change of anything here.
+    /// What the whole client has waiting to be sent, as of the last change of `records`, `link` or `problems`, or the last `open`, `put` or
+    /// `remove`.
     public private(set) var unsent = Unsent()
-    /// Refusals that no call waited for, the newest last, at most 20; `dismissProblems` takes them away.
+    /// Refusals that no call waited for, and failures of `put` and `remove`, of all channels of the client; the newest last, at most 20.
+    /// `dismissProblems` takes them away. The model reads the client's earlier problems: a reader that begins later does not get them.
     public private(set) var problems: [Problem] = []
 
     /// The channel; `nil` of a preview.
@@ -101,8 +103,9 @@ public import RelayClient
         update()
     }
 
-    /// Shows the others where this user's pointer is: a packet of at most 1,024 bytes. The first call begins to publish; what comes before
-    /// that is done is passed over, as is what a freeze forbids.
+    /// Shows the others where this user's pointer is: a packet of at most 1,024 bytes (`limits.packetBytesMax`). Without a topic for
+    /// cursors it does nothing. The first call only begins to publish. What cannot be sent is dropped untold: while that begins, during a
+    /// freeze, and a payload that is too large.
     public func point(at payload: Payload) {
         guard let pointers else { return }
         if let pen, pen.isOpen {

@@ -17,7 +17,7 @@ public struct Board: Sendable {
     /// - Parameters:
     ///   - payload: 1 byte or more; with `customType` at most 8,388,608 bytes (`limits.largeMessageBytesMax`).
     ///   - key: 1…64 bytes of ASCII.
-    ///   - customType: the app's own word for what this is, at most 32 bytes.
+    ///   - customType: the app's own word for what this is, 1…32 bytes.
     /// - Throws: `badName`, `tooLarge`, `badRequest` for an empty payload, `limitReached` when 4 large ones are under way, `unsentFull`,
     ///   `clientClosed`; nothing was sent then.
     @discardableResult
@@ -94,7 +94,7 @@ public struct Board: Sendable {
     /// Removes all records, as one change (`cleared`).
     ///
     /// - Returns: the place of it, and how many records went; it is durable.
-    /// - Throws: `boardNotFound`, `storageFailed`, `outcomeUnknown`, or why the relay was not reached.
+    /// - Throws: `notPermitted`, `boardNotFound`, `storageFailed`, `outcomeUnknown`, or why the relay was not reached.
     @discardableResult
     public func clear(call: CallOptions = .init()) async throws(RelayError) -> BoardClearing { try await change(.clear(channel.id), call) }
 
@@ -103,7 +103,8 @@ public struct Board: Sendable {
     /// The records come with new offsets, their authors and times as they were.
     ///
     /// - Returns: the place of it, and how many records the `clear` had taken away; it is durable.
-    /// - Throws: `nothingToUndo`, `boardNotFound`, `storageFailed`, `outcomeUnknown`, or why the relay was not reached.
+    /// - Throws: `nothingToUndo`, `notPermitted`, `boardNotFound`, `busy`, `storageFailed`, `outcomeUnknown`, or why the relay was not
+    ///   reached.
     @discardableResult
     public func undoClear(call: CallOptions = .init()) async throws(RelayError) -> BoardClearing {
         try await change(.undoClear(channel.id), call)
@@ -116,14 +117,15 @@ public struct Board: Sendable {
 
     /// Removes the board with all that is known of it; its readers begin anew (`reset`).
     ///
-    /// - Throws: `boardNotFound`, `storageFailed`, `outcomeUnknown`, or why the relay was not reached.
+    /// - Throws: `notPermitted`, `boardNotFound`, `storageFailed`, `outcomeUnknown`, or why the relay was not reached.
     public func delete(call: CallOptions = .init()) async throws(RelayError) {
         _ = try await client.core.ask(.removeBoard(channel.id), call)
     }
 
     // MARK: - Reading
 
-    /// Every change of the board, own ones once they are stored.
+    /// Changes of the board, in the relay's order, while the channel is open with `messages`. Own records come once they are stored, unless
+    /// somebody has overwritten them meanwhile. Make it before `open`.
     public func changes() -> Events<BoardChange> {
         let name = name
         return client.events(channel: name) { item in

@@ -85,7 +85,7 @@ public struct Channel: Sendable, Hashable {
     /// one message or not at all.
     ///
     /// - Parameters:
-    ///   - customType: the app's own word for what this is, at most 32 bytes.
+    ///   - customType: the app's own word for what this is, 1…32 bytes.
     ///   - echo: whether this client receives it as well, if the channel is open.
     ///   - storeInHistory: whether the channel keeps it for users who come later, or come back. Without, a user without a link at that
     ///     moment misses it and is not told.
@@ -125,7 +125,7 @@ public struct Channel: Sendable, Hashable {
     /// - Parameters:
     ///   - from: the first offset wanted: `next` of the page before, or `nil` for the oldest (`backwards`: the newest).
     ///   - limit: at most so many messages, 1…100; a page ends earlier at 512 KiB.
-    /// - Throws: `badRequest`, `rateLimited`, `outcomeUnknown`, or why the relay was not reached.
+    /// - Throws: `badRequest`, `notPermitted`, `rateLimited`, `outcomeUnknown`, or why the relay was not reached.
     public func history(from: UInt64? = nil, backwards: Bool = false, limit: Int? = nil, call: CallOptions = .init())
         async throws(RelayError) -> HistoryPage
     {

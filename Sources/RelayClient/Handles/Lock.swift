@@ -49,8 +49,8 @@ public struct Lock: Sendable {
     /// itself it is `timedOut`.
     ///
     /// - Parameter wait: for the turn in this client, and then as in `acquire`.
-    /// - Throws: what `acquire` and `body` throw; `lockLost` when it was revoked or had expired before the body ended; what `release` throws
-    ///   when the body has ended: its result is gone then.
+    /// - Throws: what `acquire` and `body` throw; `lockLost` when it was revoked or had expired before the body ended; what `release`
+    ///   throws when the body has ended: its result is gone then.
     public func with<Result>(
         wait: Duration? = nil, call: CallOptions = .init(),
         _ body: (Hold) async throws -> Result
@@ -91,15 +91,15 @@ public struct Lock: Sendable {
 
     /// Releases the lock, whoever has acquired it here; the user who has waited longest gets it.
     ///
-    /// - Throws: `lockNotHeld`, `lockNotFound`, `storageFailed`, `outcomeUnknown` when the link broke before the answer, or why the relay was
-    ///   not reached; the client releases it then as soon as it is.
+    /// - Throws: `lockNotHeld`, `lockNotFound`, `storageFailed`, `outcomeUnknown` when the link broke before the answer, or why the relay
+    ///   was not reached; the client releases it then as soon as it is.
     public func release(call: CallOptions = .init()) async throws(RelayError) { _ = try await client.core.ask(.releaseLock(id), call) }
 
     /// Takes the lock from a user.
     ///
     /// - Parameter device: takes it from this device alone, 16 hexadecimal digits; `nil`: from whichever of the user's has it.
-    /// - Throws: `lockNotHeld` if that user, or device, is not its owner, `lockNotFound`, `notPermitted`, `badName`, `badRequest` for a wrong
-    ///   device, `storageFailed`, or why the relay was not reached.
+    /// - Throws: `lockNotHeld` if that user, or device, is not its owner, `lockNotFound`, `notPermitted`, `badName`, `badRequest` for a
+    ///   wrong device, `storageFailed`, or why the relay was not reached.
     public func revoke(from user: String, device: String? = nil, call: CallOptions = .init()) async throws(RelayError) {
         _ = try await client.core.ask(.revokeLock(id, owner: try checkedName(user), device: device), call)
     }

@@ -132,14 +132,14 @@ public struct Metadata: Sendable {
 
     /// Receives the changes of a user's metadata, beginning with all of it.
     ///
-    /// - Throws: `badRequest` for a channel's; `limitReached` over 100 users.
+    /// - Throws: `badRequest` for a channel's; `limitReached` over 100 users, `notPermitted`, or why the relay was not reached.
     public func follow(call: CallOptions = .init()) async throws(RelayError) {
         _ = try await client.core.ask(.subscribeUserMetadata(try user()), call)
     }
 
     /// Ends `follow()`.
     ///
-    /// - Throws: `notSubscribed`; `badRequest` for a channel's.
+    /// - Throws: `notSubscribed`; `badRequest` for a channel's, or why the relay was not reached.
     public func unfollow(call: CallOptions = .init()) async throws(RelayError) {
         _ = try await client.core.ask(.unsubscribeUserMetadata(try user()), call)
     }

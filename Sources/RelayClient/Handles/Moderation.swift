@@ -99,7 +99,9 @@ public struct Moderation: Sendable {
     public func withdrawJoinCode(call: CallOptions = .init()) async throws(RelayError) { _ = try await ask(.withdrawJoinCode, call) }
 
     /// The code that newcomers may type now, whenever that changes; `nil`: there is none. `problems()` tells why one has ended.
-    public func joinCodes() -> Latest<OfferedCode?> { Latest(client, standing: \.joinCodeStanding) { readable, _ in readable.offeredJoinCode } }
+    public func joinCodes() -> Latest<OfferedCode?> {
+        Latest(client, standing: \.joinCodeStanding) { readable, _ in readable.offeredJoinCode }
+    }
 
     private func ask(_ request: ClientRequest, _ call: CallOptions) async throws(RelayError) -> ClientAnswer {
         try await client.core.call(call, isHandedOver: request.isHandedOver, more: request.waitAtRelay) {

@@ -8,8 +8,10 @@ public struct Receipt: Sendable, Identifiable {
 
     /// Waits for the offset, which is there once others see the message; at once if it is there.
     ///
-    /// - Throws: why the message was refused; `outcomeUnknown` when the link broke before the answer and the relay has forgotten;
-    ///   `cancelled` when the task was cancelled, which takes nothing back.
+    /// It has no time limit.
+    ///
+    /// - Throws: why the message was refused; why the client ended before it was sent, such as `clientClosed`; `outcomeUnknown` when it was
+    ///   sent and the client ended before the answer, or the relay has forgotten it; `cancelled`, which takes nothing back.
     public var accepted: UInt64 {
         get async throws(RelayError) { try await fate.offset(of: \.accepted) }
     }
@@ -24,8 +26,9 @@ public struct DirectReceipt: Sendable, Identifiable {
 
     /// Waits until the user's app has acknowledged the message.
     ///
-    /// - Throws: `userOffline`, `unconfirmed` after 10 s, `outcomeUnknown` when the link broke; `cancelled` when the task was cancelled,
-    ///   which takes nothing back.
+    /// - Throws: `userOffline`; `unconfirmed` after 10 s, or once the user's last connection has ended (it may have arrived);
+    ///   `notPermitted`, `rateLimited`, `limitReached`; `outcomeUnknown` when the link broke; `clientClosed`, or why else the client ended,
+    ///   before it was sent; `cancelled`, which takes nothing back.
     public func acknowledged() async throws(RelayError) { _ = try await fate.answer(of: \.accepted) }
 }
 

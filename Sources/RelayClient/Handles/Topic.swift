@@ -104,7 +104,8 @@ public struct Topic: Sendable {
 
     /// Has the packets of users among `events()`, until `unfollow`; adds to whom it follows already.
     ///
-    /// - Throws: `limitReached` over 64 users, `badName`, or why the relay was not reached.
+    /// - Returns: whom it follows; `failed` has those that were over 64, or whose ids are none.
+    /// - Throws: `notPermitted`, `channelFull`, `limitReached` over 50 topics or 100 channels, or why the relay was not reached.
     @discardableResult
     public func follow(from users: Users = .all, call: CallOptions = .init()) async throws(RelayError) -> Selection {
         client.core.act { readable, _ in readable.follow(id, 0) }

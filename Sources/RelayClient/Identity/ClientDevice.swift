@@ -3,9 +3,9 @@ import RelayWire
 
 /// Which of a user's devices a client is: 64 random bits that the others in a channel see. A user may have 8 at once.
 public enum ClientDevice: Sendable, Equatable {
-    /// Drawn at the first use of a user id at a relay and kept beside its secret, so that an app that is started again is the same
-    /// device; where `ClientOptions.secret` is `.digits`, where `.kept()` keeps. Drawn for this client object where no secret would be
-    /// kept, either: with `.inMemory`, and for a relay on a port of the system's choice.
+    /// Drawn at the first use of a user id at a relay and kept beside the user's secret: an app that starts again is the same device. With
+    /// `ClientSecret.digits` it is kept where `.kept()` would keep. With `ClientSecret.inMemory`, and on a port that the system chose, it
+    /// is gone with this client object.
     case kept
     /// Drawn for this client object, and gone with it.
     case inMemory

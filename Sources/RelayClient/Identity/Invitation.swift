@@ -27,7 +27,7 @@ public struct Invitation: Hashable, Sendable {
     public var addresses: [RelayAddress]
     /// What lets in; `nil` at a relay that is open.
     public var credential: Credential?
-    /// The board or room that the link leads to.
+    /// Name of the channel that the link leads to; `nil`: to none.
     public var channel: String?
     /// The relay's public id, 32 hexadecimal digits. A relay with another one is refused.
     public var relayID: String?

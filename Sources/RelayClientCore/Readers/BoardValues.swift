@@ -24,11 +24,11 @@ public enum ChannelStart: Sendable, Equatable {
 public struct BoardRecord: Equatable, Sendable {
     /// 1…64 bytes of ASCII.
     public var key: String
-    /// What its author wrote; `nil`: the record was removed.
+    /// What its author wrote. `nil` only in `BoardChange.records`: the record was removed.
     public var payload: Payload?
     /// The author's own word for what this is, at most 32 bytes.
     public var customType: String?
-    /// Id of the user who wrote it.
+    /// Id of the user who wrote it, or who removed it.
     public var author: String
     /// Its place in the relay's order; `nil` of an own one that is on its way.
     public var offset: UInt64?

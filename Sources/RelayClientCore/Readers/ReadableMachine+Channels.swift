@@ -222,6 +222,9 @@ extension ReadableMachine {
         return .apart(isFirst: channels[channel]!.privateReads == 1)
     }
 
+    /// The channel is read for `records()` alone.
+    package func isPrivate(_ channel: String) -> Bool { channels[channel]?.isPrivate ?? false }
+
     /// A private read begins from the beginning.
     package mutating func readFromBeginning(_ channel: String, _ token: ClientToken) {
         follow(token, .opening(channel: channel, isWhole: true))
