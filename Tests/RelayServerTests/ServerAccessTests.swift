@@ -222,10 +222,13 @@ import Testing
             #expect(await refusal { try await alice.renew(try Self.token("bob", role: .moderator)) } == .tokenInvalid)
             #expect(await refusal { try await alice.renew(.key("wrong")) } == .keyWrong)
             #expect(alice.access?.role == .editor)
+            var permissions = try alice.channel("drawing").permissions().makeAsyncIterator()
+            #expect(await permissions.next()?.rights == Role.editor.rights)
 
             try await alice.renew(try Self.token("alice", grants: ["drawing": ["subscribe"]]))
             #expect(alice.access?.role == nil)
             #expect(alice.access?.rights(on: try Name("drawing")) == .subscribe)
+            #expect(await permissions.next()?.rights == .subscribe)
             var told: [Problem] = []
             for await event in alice.told {
                 if case .refused(let refusal) = event { told.append(refusal) }

@@ -65,7 +65,7 @@ extension ReadableMachine {
         channels[channel]!.readers = [:]
         channels[channel]!.asked = ChannelView.Asked()
         channels[channel]!.end()
-        lookAtPermissions()
+        lookAtPermissions(always: true)
     }
 
     /// Stops following its topics, or one of them.
@@ -84,7 +84,7 @@ extension ReadableMachine {
             view.published.set([])
         }
         channels[channel] = view
-        lookAtPermissions()
+        lookAtPermissions(always: true)
     }
 
     // MARK: - Topics

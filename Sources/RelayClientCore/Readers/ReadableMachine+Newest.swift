@@ -20,11 +20,9 @@ extension ReadableMachine {
         switch event {
         case .topics(let change): channels[change.channel]?.take(change)
         case .joinCodeEnded: joinCode.set(nil)
-        case .link(.connected(resumed: false)):
-            // A code is its session's.
-            if joinCode.value != nil { joinCode.set(nil) }
-            lookAtPermissions()
-        case .accessChanged, .channelMode, .link: lookAtPermissions()
+        // A code is its session's.
+        case .link(.connected(resumed: false)): if joinCode.value != nil { joinCode.set(nil) }
+        case .channelMode: lookAtPermissions(always: true)
         default: break
         }
     }
@@ -33,6 +31,7 @@ extension ReadableMachine {
 
     /// Whoever has asked for them is told of the next.
     package mutating func watchPermissions(_ channel: String) {
+        watchesPermissions = true
         if channels[channel]?.permissions == nil { channels[channel, default: ChannelView()].permissions = Newest(present(channel)) }
     }
 
@@ -42,7 +41,10 @@ extension ReadableMachine {
         Permissions(rights: machine.access?.rights(on: channel), modes: modes(channel))
     }
 
-    mutating func lookAtPermissions() {
+    /// - Parameter always: modes have changed, or channels were left.
+    mutating func lookAtPermissions(always: Bool = false) {
+        guard always || machine.access != accessSeen else { return }
+        accessSeen = machine.access
         for (channel, view) in channels {
             let present = present(channel)
             if let known = view.permissions, known.value != present { channels[channel]!.permissions!.set(present) }

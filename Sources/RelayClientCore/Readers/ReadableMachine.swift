@@ -51,6 +51,9 @@ package struct ReadableMachine: Sendable {
     /// Problems that nobody has read; `nil` once there was a reader. And the number of earlier ones.
     var problemsKept: [Problem]? = []
     var problemsOmitted = 0
+    /// Whether somebody reads permissions, and the access that they were made from.
+    var watchesPermissions = false
+    var accessSeen: Access?
     private var loggedAt: Instant?
 
     package init(_ machine: ClientMachine) {
@@ -80,6 +83,8 @@ package struct ReadableMachine: Sendable {
             case .completed(let token, let result): completed(token, result, at: now)
             }
         }
+        // What `renew` brings is told by no event.
+        if watchesPermissions { lookAtPermissions() }
         machine.isHeldBack = feed.holdsBack && !machine.isClosed
         settleLocalCalls()
     }
@@ -216,7 +221,13 @@ package struct ReadableMachine: Sendable {
 
     /// The first reader gets those of before.
     private mutating func keep(_ problem: Problem, at now: Instant) {
-        if problemsKept != nil {
+        func isOne(_ other: Problem) -> Bool {
+            other.subject == .packets && other.place == problem.place && other.topic == problem.topic && other.error.code == problem.error.code
+        }
+        if problem.subject == .packets, let known = problemsKept?.firstIndex(where: isOne) {
+            // A pen that is too fast pushes no refusal out.
+            problemsKept![known].count += problem.count
+        } else if problemsKept != nil {
             problemsKept!.append(problem)
             if problemsKept!.count > ClientLimits.problemsKept {
                 problemsKept!.removeFirst()
