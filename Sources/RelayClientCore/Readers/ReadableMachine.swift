@@ -222,7 +222,8 @@ package struct ReadableMachine: Sendable {
     /// The first reader gets those of before.
     private mutating func keep(_ problem: Problem, at now: Instant) {
         func isOne(_ other: Problem) -> Bool {
-            other.subject == .packets && other.place == problem.place && other.topic == problem.topic && other.error.code == problem.error.code
+            other.subject == .packets && other.place == problem.place && other.topic == problem.topic
+                && other.error.code == problem.error.code
         }
         if problem.subject == .packets, let known = problemsKept?.firstIndex(where: isOne) {
             // A pen that is too fast pushes no refusal out.
