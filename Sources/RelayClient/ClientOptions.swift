@@ -60,6 +60,7 @@ public struct ClientOptions: Sendable {
         settings.description = description
         settings.connectTimeout = connectTimeout
         settings.waitsForConnectivity = waitsForConnectivity
+        settings.renewsTokens = token != nil
         settings.readerPatience = readerPatience
         settings.unsentCountMax = unsentCountMax
         settings.unsentBytesMax = unsentBytesMax

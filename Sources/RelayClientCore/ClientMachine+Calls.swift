@@ -73,12 +73,13 @@ extension ClientMachine {
 
     /// Whether a lock that was had is had without a break.
     package func holds(_ lock: LockID, since losses: Int) -> Bool { lockHolds[lock] != nil && lockLosses[lock, default: 0] == losses }
-    /// One of several acquisitions is over.
+    /// One acquisition is over.
     ///
-    /// - Returns: whether the lock stays with another.
+    /// - Returns: whether the lock stays, with another one or for a call that waits for it.
     package mutating func letGo(_ lock: LockID) -> Bool {
-        guard let holds = lockHolds[lock], holds > 1 else { return false }
-        lockHolds[lock] = holds - 1
+        guard let holds = lockHolds[lock], holds > 1 || isAwaited(lock) else { return false }
+        lockHolds[lock] = holds > 1 ? holds - 1 : nil
+        if holds == 1 { locksOrphaned.insert(lock) }
         return true
     }
 

@@ -32,6 +32,8 @@ package struct ClientSettings: Sendable {
     package var callTimeout = Duration.seconds(15)
     /// Whether a call waits for a link within that time; else it is `notConnected` at once.
     package var waitsForLink = true
+    /// Whether the app gives another token when it is asked for one: else it is told that one ends.
+    package var renewsTokens = false
     /// How long a reader that takes nothing may hold the relay back.
     package var readerPatience = Duration.seconds(10)
     /// Messages, packets and requests that may wait to be sent …

@@ -42,10 +42,10 @@ extension RelayEvent {
         case .messagesMissed(let missed): self = .messagesMissed(missed)
         case .caughtUp(let channel, let head): self = .caughtUp(channel: channel, head: head)
         case .link(let state): self = .link(state)
-        case .refused, .packetsDropped, .joinCodeEnded:
+        case .refused, .packetsDropped, .joinCodeEnded, .accessExpiring:
             guard let problem = event.problem else { return nil }
             self = .refused(problem)
-        case .topics, .metadata, .locks, .accessExpiring, .accessChanged, .channelMode: return nil
+        case .topics, .metadata, .locks, .accessChanged, .channelMode: return nil
         }
     }
 }
@@ -60,6 +60,8 @@ extension ClientEvent {
             problem.count = dropped.dropped
             return problem
         case .joinCodeEnded(let end): return Problem(subject: .joinCode, error: end.error)
+        case .accessExpiring(let time):
+            return Problem(subject: .token, error: RelayError(.accessExpired, "the token ends in \(time): renew it"))
         default: return nil
         }
     }
@@ -67,14 +69,12 @@ extension ClientEvent {
 
 extension PacketsDropped {
     fileprivate var error: RelayError {
-        let (code, why): (ErrorCode, String) =
-            switch reason {
-            case .overRate: (.rateLimited, "they came faster than the relay lets them")
-            case .linkDown: (.notConnected, "the link was down for too long")
-            case .topicNotJoined: (.topicNotJoined, "the topic was left")
-            case .closed: (.clientClosed, "the client was closed")
-            }
-        return RelayError(code, "\(dropped) packets were dropped: \(why)")
+        switch reason {
+        case .overRate: RelayError(.rateLimited, "packets were dropped: they came faster than the relay lets them")
+        case .linkDown: RelayError(.notConnected, "packets were dropped: the link was down for too long")
+        case .topicNotJoined: RelayError(.topicNotJoined, "packets were dropped: the topic was left")
+        case .closed: RelayError(.clientClosed, "packets were dropped: the client was closed")
+        }
     }
 }
 

@@ -23,7 +23,7 @@ public protocol RTMClientDelegate: AnyObject {
         reason: RTMClientConnectionChangeReason)
     /// The token is over soon: call `renewToken`. `channel` is `nil`.
     func rtmKit(_ rtmKit: RTMClientKit, tokenPrivilegeWillExpire channel: String?)
-    /// Not in hosted RTM: what it has no word for. Packets lost and dropped, messages missed, caught up, refusals, boards, moderation.
+    /// Not in hosted RTM: what it has no word for. Packets lost and dropped, messages missed, caught up, refusals, boards.
     func rtmKit(_ rtmKit: RTMClientKit, didReceiveRelayEvent event: RelayEvent)
 }
 

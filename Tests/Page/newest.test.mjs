@@ -252,6 +252,21 @@ test('[AC20] joinCodes: a caller who has gone changes nothing; a new session has
 
 // MARK: Problems that were events alone
 
+test('problems: drops that nobody has read are one for each topic and reason, and push no refusal out', async () => {
+  const {relay, lesson, client} = await followed()
+  const starting = lesson.topic('points').startPublishing()
+  await turn()
+  relay.answer('joinTopic', {flow: 50, next: 1})
+  await starting
+  for (let total = 1; total <= 150; total++) relay.say({type: 'packetsDropped', body: {flow: 50, dropped: 1, total}})
+  await turn()
+  const problems = client.problems()
+  const {subject, count, error} = await next(problems)
+  assert.deepEqual([subject, count, error.name], ['packets', 150, 'rateLimited'])
+  await client.close()
+  assert.deepEqual(await problems.next(), over)
+})
+
 test('problems: packets that the client has dropped, with their number and why; events tell them as before', async () => {
   const {relay, lesson, client} = await followed()
   const starting = lesson.topic('points').startPublishing()
@@ -264,7 +279,7 @@ test('problems: packets that the client has dropped, with their number and why; 
   const tooFast = await next(problems)
   assert.deepEqual({...tooFast, error: tooFast.error.name},
       {type: 'refused', subject: 'packets', channel: 'lesson', topic: 'points', count: 2, error: 'rateLimited'})
-  assert.match(tooFast.error.message, /2 packets/)
+  assert.match(tooFast.error.message, /^packets were dropped: they came faster/)
   assert.deepEqual(await next(events), {type: 'packetsDropped', channel: 'lesson', topic: 'points', reason: 'overRate', dropped: 2})
   relay.isUp = false
   relay.end()

@@ -403,6 +403,23 @@ import Testing
         #expect(driver.hub.waitersJudged <= 2 * writers.count, "\(driver.hub.waitersJudged)")
     }
 
+    @Test("[BL10, DL12, RT1] sets that one answer wakes are carried out in turns, and their rate counts once")
+    func wokenInTurns() {
+        let driver = idle { $0.limits.messagesPerSecond = 1 }
+        let writers = (0..<20).map { client(driver, "w\($0)") }
+        for writer in writers { writer.changes("lesson", (0..<64).map { "k\($0) \(writer.user)=x" }) }
+        driver.offers = false
+        driver.readFiles(now: true)
+        func accepted() -> Int { writers.count { !$0.frames(.accepted).isEmpty } }
+        var sum = accepted()
+        #expect(sum == 8 && driver.hub.bytesHeld > 0, "a turn's 128 KiB")
+        for _ in 1...2 {
+            driver.nextTurn()
+            sum += accepted()
+        }
+        #expect(sum == 20 && driver.hub.bytesHeld == 0 && writers.allSatisfy { !driver.isPaused($0.id) })
+    }
+
     @Test("[BL10, RT1] what is refused costs of the rate, so that nobody asks the disk faster; what waits costs once")
     func rate() {
         let driver = idle { $0.limits.messagesPerSecond = 3 }, ben = client(driver, "ben")

@@ -104,6 +104,15 @@ import Testing
         for one in accepted { #expect(one.map { $0.prefix(10) } == (1...8).map { "accepted \($0)" }) }
     }
 
+    @Test("[DL12] where too many bytes wait already a set is busy in place of waiting")
+    func busy() {
+        let driver = driver { $0.heldBytesMax = 1 }, alice = client(driver, "alice"), ben = client(driver, "ben")
+        driver.offers = false
+        for writer in [alice, ben] { for _ in 1...5 { writer.changes("lesson", many(0..<64)) } }
+        #expect(alice.board().filter { $0.hasPrefix("accepted") }.count == 4, "the fifth waits")
+        #expect(ben.board().contains("error 5 busy") && driver.hub.bytesHeld > 0)
+    }
+
     @Test("[BL11, FR9] a record keeps the extensions, the custom type and the text flag of its change")
     func form() throws {
         let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")

@@ -328,10 +328,8 @@ package final class ClientCore: Sendable {
         case .connected: do throws(RelayError) { try keepIdentity() } catch { tell(Problem(subject: .unknown, error: error)) }
         case .tryElsewhere: transport.tryElsewhere()
         case .log(let problem): ClientLog.problem(problem)
-        case .renewToken(let time):
-            guard let token = options.token else {
-                return tell(Problem(subject: .token, error: RelayError(.accessExpired, "the token ends in \(time): renew it")))
-            }
+        case .renewToken:
+            guard let token = options.token else { return }
             Task { [weak self] in
                 do {
                     let credential = Credential.token(try await token())

@@ -98,7 +98,7 @@ public struct Moderation: Sendable {
     /// - Throws: why the relay was not reached.
     public func withdrawJoinCode(call: CallOptions = .init()) async throws(RelayError) { _ = try await ask(.withdrawJoinCode, call) }
 
-    /// The code that newcomers may type now, whenever that changes; `nil`: there is none. `problems()` tells why one has ended.
+    /// The code of this client that newcomers can use; `nil` while there is none. `problems()` tells why one has ended.
     public func joinCodes() -> Latest<OfferedCode?> {
         Latest(client, standing: \.joinCodeStanding) { readable, _ in readable.offeredJoinCode }
     }

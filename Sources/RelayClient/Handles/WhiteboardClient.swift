@@ -188,9 +188,9 @@ public final class WhiteboardClient: Sendable {
     /// Last measured time to the relay and back; `nil` before the first.
     public var roundTrip: Duration? { core.read(\.machine.roundTrip) }
 
-    /// Channels that the client is in, in order of name: from the answer to `open` until that to `leave`, over broken links too.
+    /// Channels that the client is in, in order of name: from the answer to `open` until `leave`, over broken links too.
     public var openChannels: [Channel] {
-        core.read { readable in readable.machine.subscribedChannels.filter { $0.kind == .message && !readable.isPrivate($0.channel.text) } }
+        core.read { readable in readable.machine.subscribedChannels.filter { $0.kind == .message && readable.isOpen($0.channel.text) } }
             .map { Channel(client: self, id: $0.channel) }
     }
 

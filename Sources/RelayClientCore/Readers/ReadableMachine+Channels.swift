@@ -222,8 +222,8 @@ extension ReadableMachine {
         return .apart(isFirst: channels[channel]!.privateReads == 1)
     }
 
-    /// The channel is read for `records()` alone.
-    package func isPrivate(_ channel: String) -> Bool { channels[channel]?.isPrivate ?? false }
+    /// Whether the app is in the channel: it may be read for `records()` alone.
+    package func isOpen(_ channel: String) -> Bool { channels[channel]?.asked.message ?? false }
 
     /// A private read begins from the beginning.
     package mutating func readFromBeginning(_ channel: String, _ token: ClientToken) {

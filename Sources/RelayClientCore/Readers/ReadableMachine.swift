@@ -8,8 +8,8 @@ package struct ReadableMachine: Sendable {
     package enum Task: Sendable {
         /// Reads the rest of a snapshot, and gives it to `read`.
         case readMembers(channel: String, after: String, snapshot: Int)
-        /// A token ends so soon.
-        case renewToken(endsIn: Duration)
+        /// A token ends soon, and the app gives another one when it is asked.
+        case renewToken
         /// The relay has let the client in.
         case connected
         /// Another relay than the one that is meant is there.
@@ -123,7 +123,7 @@ package struct ReadableMachine: Sendable {
         if isRead, let name { tell(changes, in: name, at: now) }
         switch shown {
         case .refused(let problem): refused(problem)
-        case .accessExpiring(let time): tasks.append(.renewToken(endsIn: time))
+        case .accessExpiring where machine.settings.renewsTokens: tasks.append(.renewToken)
         case .link(.waiting(_, let reason)) where reason.code == .otherRelay: tasks.append(.tryElsewhere)
         case .link(.connected): tasks.append(.connected)
         case .link(.closed): feed.finishAll()
@@ -137,6 +137,7 @@ package struct ReadableMachine: Sendable {
         case .locks(let change): change.place.kind == .message
         case .metadata(let change): if case .stream = change.owner { false } else { true }
         case .channelMode(let change): channels[change.channel]?.take(change) ?? true
+        case .accessExpiring: !machine.settings.renewsTokens
         default: true
         }
     }

@@ -30,7 +30,7 @@ export function problemOf(event, renewsItself) {
     case 'packetsDropped': {
       const {channel, topic, reason, dropped: count} = event
       const [name, text] = drops[reason]
-      return problem('packets', [name, `${count} packets were dropped: ${text}`, name === 'rateLimited' ? 'later' : undefined],
+      return problem('packets', [name, `packets were dropped: ${text}`, name === 'rateLimited' ? 'later' : undefined],
           {channel, topic, count})
     }
     case 'joinCodeEnded': {
@@ -54,7 +54,12 @@ export class UnreadProblems {
   /** @param {Problem} problem */
   add(problem, now) {
     const {kept} = this
-    kept?.push(problem)
+    const isOne = ({subject, channel, topic, error}) => subject === 'packets' && channel === problem.channel && topic === problem.topic
+      && error.code === problem.error.code
+    const known = problem.subject === 'packets' && kept?.find(isOne)
+    // A pen that is too fast pushes no refusal out.
+    if (known) known.count += problem.count
+    else kept?.push(problem)
     if (kept?.length > Limits.problemsKept) this.omitted += kept.splice(0, 1).length
     if (now - this.loggedAt < Limits.problemsLoggedEveryMs) return
     this.loggedAt = now
