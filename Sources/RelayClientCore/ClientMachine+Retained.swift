@@ -50,6 +50,13 @@ extension ClientMachine {
         events.append(.completed(token, result))
     }
 
+    /// A resumption has done what a call asks for, before its answer.
+    mutating func begun(_ token: ClientToken) {
+        guard followed.contains(token) else { return }
+        flushBatch()
+        events.append(.begun(token))
+    }
+
     mutating func fail(_ message: OutgoingMessage, _ error: RelayError) {
         complete(message.token, .failure(error))
         complete(message.storedToken, .failure(error))

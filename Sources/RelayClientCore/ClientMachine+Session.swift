@@ -122,6 +122,10 @@ extension ClientMachine {
         }
         stands(modes: restored.modes, id)
         known.behind.remove(id.channel)
+        // What is kept may all come before the answers do.
+        for index in ofStay(id) where askedAgain[index].request.entered == id {
+            if let token = askedAgain[index].token { begun(token) }
+        }
         standing(restored, id, start: Start(of: placeAsked(of: id.channel)))
         // All had come when the link ended, but for the word that it had. [SE9]
         if restored.after == nil, let head = restored.head, known.catchingUp.contains(id.channel) {

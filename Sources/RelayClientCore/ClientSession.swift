@@ -5,6 +5,8 @@ import RelayWire
 /// What a machine tells, in order.
 package enum Told: Sendable {
     case event(ClientEvent)
+    /// A resumption has done what a call that is followed asks for, before its answer.
+    case begun(ClientToken)
     /// A call that is followed has ended.
     case completed(ClientToken, Result<ClientAnswer, RelayError>)
 }

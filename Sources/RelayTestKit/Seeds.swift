@@ -42,6 +42,8 @@ package enum Seeds {
         // (the app itself) a record told stored behind a reading from the beginning had been cleared meanwhile, and was shown
         181_005_021_181_114,
         17_289_841_380_877,  // of a gap in a board nothing was told to who was cut off before its end
+        159_472_906_176_770,  // an own record told stored while the board was read stayed on its way when it was read anew
+        148_184_184_675_554,  // a board opened again was whole before the answer of a resumed session, and then waited to be read
     ]
 
     /// The same of the simulation of greed.
@@ -65,6 +67,9 @@ package enum Seeds {
 
     /// Found before moderators removed records and ended channels.
     package static let olderThanRemovals = Set(boardRegressions.prefix(7))
+
+    /// Found before apps opened a channel again from its board.
+    package static let olderThanOpeningAgain = Set(boardRegressions.prefix(7))
 
     /// Found before readers could say what they take.
     package static let olderThanReaderLimits = Set(regressions.prefix(5))

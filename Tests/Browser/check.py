@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The whiteboard page in real browsers, before a real relay: Chromium and WebKit, of which iPads have the second.
 
-    python3 Tests/Browser/check.py --binary PATH [--browser chromium|webkit|both] [--only TEXT] [--screenshots DIR]
+    python3 Tests/Browser/check.py --binary PATH [--browser chromium|webkit|both] [--by-turns] [--only TEXT] [--screenshots DIR]
 
 One line for each check, then counts; exit code 1 if anything is red or nothing was checked. What the checks need
 (tools.py) is asked for first; where `CI` is set a missing tool is red, elsewhere it is told.
@@ -28,6 +28,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", help="boardrelay; a build of this tree if not given")
     parser.add_argument("--browser", choices=("chromium", "webkit", "both"), default="both")
+    parser.add_argument("--by-turns", action="store_true", help="each check in one of the two browsers, always the same one")
     parser.add_argument("--only", default="", help="checks whose name contains this")
     parser.add_argument("--screenshots", type=pathlib.Path, help="keeps pictures of the page in this folder")
     options = parser.parse_args()
@@ -59,9 +60,9 @@ def run(options, engines):
             report.time(name, lambda: attempt(function, stage.Stage(binary, browsers, group, options.screenshots)))
 
     def alone(browsers, engine):
-        for title, together, function in stage.CHECKS:
-            if not together:
-                check(browsers, [engine], title, function)
+        turns = [check for check in stage.CHECKS if not check[1]]
+        for title, _, function in turns[engines.index(engine)::len(engines)] if options.by_turns else turns:
+            check(browsers, [engine], title, function)
 
     try:
         # Browsers wait most of the time: the engines take their turns side by side.

@@ -5,7 +5,7 @@
     python3 Tests/Sabotage/check.py NAME …           those named (without .sabotage)
     python3 Tests/Sabotage/check.py --in-place       in this tree, which is built already and has no change: nothing is built twice
     python3 Tests/Sabotage/check.py --match          only whether all still match
-    python3 Tests/Sabotage/check.py --every 12       every twelfth one in the order of names, always the same: what `.ci/run` has time for
+    python3 Tests/Sabotage/check.py --every 24       one in 24 in the order of names, always the same: what `.ci/run` has time for
 
 A file NAME.sabotage says what it breaks, then `tests: FILTER`, `file: PATH`, and behind `--- old` and `--- new` whole lines: the old
 ones stand exactly once in that file, and the new ones, if there are any, take their place. What no longer matches is told first, for

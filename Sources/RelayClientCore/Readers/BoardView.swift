@@ -57,6 +57,8 @@ struct BoardView: Sendable {
     private mutating func forget() {
         let keys = told.keys
         told = [:]
+        // What is stored is among what comes now, if anything does.
+        for stored in settled { ended(stored.own) }
         settled = []
         (readThrough, clearedAt, progress) = (0, 0, nil)
         // Of another numbering.

@@ -80,6 +80,7 @@ package struct ReadableMachine: Sendable {
         while let told = machine.nextTold() {
             switch told {
             case .event(let event): tell(event, at: now)
+            case .begun(let token): begun(token, at: now)
             case .completed(let token, let result): completed(token, result, at: now)
             }
         }
@@ -181,10 +182,8 @@ package struct ReadableMachine: Sendable {
     }
 
     private mutating func completed(_ token: ClientToken, _ result: Result<ClientAnswer, RelayError>, at now: Instant) {
+        if case .success = result { begun(token, at: now) }
         switch followed.removeValue(forKey: token) {
-        case .opening(let channel, let isWhole)?:
-            guard case .success = result, channels[channel] != nil else { return }
-            tell(channels[channel]!.board.begin(isWhole: isWhole), in: channel, at: now)
         case .accepted(let stored)?:
             guard case .success(.offset(let last)) = result, case .stored(let channel, let own, _)? = followed[stored] else { return }
             channels[channel]?.board.accepted(own, last: last)
@@ -200,8 +199,16 @@ package struct ReadableMachine: Sendable {
             case .success: joinCode.set(nil)
             case .failure: break
             }
-        case nil: break
+        case .opening?, nil: break
         }
+    }
+
+    /// The board of a channel begins, once: at the answer, or when the resumption of a session has begun it before.
+    private mutating func begun(_ token: ClientToken, at now: Instant) {
+        guard case .opening(let channel, let isWhole)? = followed[token] else { return }
+        followed[token] = nil
+        guard channels[channel] != nil else { return }
+        tell(channels[channel]!.board.begin(isWhole: isWhole), in: channel, at: now)
     }
 
     // MARK: - Problems

@@ -46,6 +46,8 @@ export class BoardPicture extends Cell {
   forget() {
     const keys = [...this.told.keys()]
     this.told.clear()
+    // What is stored is among what comes now, if anything does.
+    for (const {records} of this.settled) this.ownEnded(records)
     Object.assign(this, {settled: [], readThrough: 0, clearedAt: 0, progress: undefined})
     // Of another numbering.
     for (const records of this.own.values()) for (const record of records) record.offset = undefined

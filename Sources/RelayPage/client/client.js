@@ -234,11 +234,15 @@ export class ClientCore extends Shell {
     return this.userContents.get(user)
   }
 
-  /** What is known of a channel's board begins anew, unless it goes on. */
+  /** What is known of a channel's board begins anew, once, unless it goes on. */
   subscribe(state, body, call, begins = true) {
     const isWhole = body.since?.beginning ?? false
-    const settled = ({error}) => !error && begins && this.machine.unread.emit({type: 'opened', channel: state.name, isWhole}, 0)
-    return this.request('subscribe', body, call, {settled})
+    let hasBegun = !begins
+    const began = () => {
+      if (!hasBegun) this.machine.unread.emit({type: 'opened', channel: state.name, isWhole}, 0)
+      hasBegun = true
+    }
+    return this.request('subscribe', body, call, {began, settled: ({error}) => error || began()})
   }
 
   /** The client is out of a channel: its readers end. */

@@ -32,6 +32,8 @@ export interface AskHow {
   handsOver?: boolean
   /** Called in the one order of what happens. */
   settled?: (result: object) => void
+  /** Called when a resumption has done what is asked, before the answer. */
+  began?: () => void
   /** Called with what an answer brings that nobody waits for any more. */
   late?: (value: any) => void
   /** Behind the request's body. */

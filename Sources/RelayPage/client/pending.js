@@ -4,9 +4,13 @@
 export class Pending {
   /** @type {{value?: any, error?: RelayError}|undefined} */
   result
-  /** @param {(result: {value?: any, error?: RelayError}) => void} [settled] called at once, in the one order of what happens */
-  constructor(settled = () => {}) {
+  /**
+   * @param {(result: {value?: any, error?: RelayError}) => void} [settled] called at once, in the one order of what happens
+   * @param {() => void} [began] called when a resumption has done what is asked, before the answer
+   */
+  constructor(settled = () => {}, began = () => {}) {
     this.settled = settled
+    this.began = began
     this.promise = new Promise((resolve, reject) => {
       this.settle = result => {
         if (this.result) return

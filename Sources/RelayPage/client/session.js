@@ -152,6 +152,8 @@ export class Session {
     if (!this.wanted.channels.has(key)) this.wanted.channels.set(key, {features: body.features, quiet: body.quiet})
     this.machine.channels.stands(body)
     const {messages} = this.machine
+    // What is kept may all come before the answers do.
+    for (const {pending} of this.machine.requests.askedOfStay(key)) pending?.began()
     messages.behind.delete(channel)
     messages.standing(body, startOf(this.machine.requests.placeAsked(channel)))
     // All had come when the link ended, but for the word that it had.

@@ -48,14 +48,14 @@ export class Shell {
    * @param {CallOptions} [call] @param {AskHow} [how]
    */
   async ask(change, {signal, timeout = callTimeoutMs, offline = 'wait'} = {}, how = {}) {
-    const {more = 0, handsOver = false, settled = nobody, late = nobody} = how
+    const {more = 0, handsOver = false, settled = nobody, began = nobody, late = nobody} = how
     const [cancelled, timedOut] = ['the call was cancelled', `no answer within ${timeout + more} ms`]
     if (signal?.aborted && !handsOver) throw problem('cancelled', cancelled, {outcome: 'nothingHappened'})
     this.start()
     if (offline === 'fail' && this.machine.state !== 'live' && this.machine.state !== 'closed') {
       throw problem('notConnected', 'there is no connection to the relay', {outcome: 'nothingHappened'})
     }
-    const pending = new Pending(settled)
+    const pending = new Pending(settled, began)
     this.act((machine, now) => change(machine, pending, now))
     if (pending.result) return pending.promise
     return new Promise((resolve, reject) => {

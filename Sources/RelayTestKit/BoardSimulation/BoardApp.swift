@@ -1,13 +1,14 @@
 internal import RelayClientCore
 internal import RelayCore
+import RelayPrimitives
 internal import RelayWire
 
 /// A client machine, its link, and an app that paints a board from what it is told.
 final class BoardApp {
-    /// A record as an app knows it; without a payload it was removed.
+    /// A record as an app knows it.
     struct Record: Equatable {
         var offset: UInt64
-        var payload: UInt64?
+        var payload: UInt64
     }
 
     /// One of a change set; without a payload it removes.
@@ -22,7 +23,7 @@ final class BoardApp {
         case plain(payload: UInt64)
         case clear
         case undo
-        case subscribe
+        case open
         /// Asked when the channel was there.
         case barrier(epoch: Epoch, head: UInt64)
         case other
@@ -31,13 +32,19 @@ final class BoardApp {
         var isKept: Bool {
             switch self {
             case .record, .changes: true
-            case .plain, .clear, .undo, .subscribe, .barrier, .other: false
+            case .plain, .clear, .undo, .open, .barrier, .other: false
             }
         }
     }
 
     let name: String
-    var machine: ClientMachine
+    private let events: ReaderFeed.ID
+    var readable: ReadableMachine
+    var machine: ClientMachine {
+        get { readable.machine }
+        _modify { yield &readable.machine }
+    }
+    var openings: [ClientToken: ReadableMachine.Opening] = [:]
     /// It may change only records of its own. [BL10]
     var isEditor = false
     var connection: ConnectionLink?
@@ -51,14 +58,8 @@ final class BoardApp {
     var ordered: Set<ClientToken> = []
     private var newest: (run: Int, call: ClientToken, offset: UInt64)?
 
-    // What it paints.
-    private(set) var picture: [String: Record] = [:]
-    /// What it has stored itself, which does not come back to it.
-    private var own: [String: Record] = [:]
-    private var clearedAt: UInt64 = 0
-    private var isReset = false
-    /// Up to here all of its own has come, or is gone: the board was read anew.
-    private var readThrough: UInt64 = 0
+    /// What it paints, by key.
+    private(set) var shown: [String: Record] = [:]
     private var beginnings = 0
     private var lastOffset: (epoch: Epoch, offset: UInt64)?
     /// Unretained messages that came, and ranges told missed.
@@ -68,9 +69,12 @@ final class BoardApp {
     private(set) var batches = 0
     private(set) var drawings = 0
 
-    init(_ name: String, _ settings: ClientSettings) {
+    init(_ name: String, _ settings: ClientSettings, at now: Instant) {
         self.name = name
-        machine = ClientMachine(settings: settings)
+        readable = ReadableMachine(ClientMachine(settings: settings))
+        events = readable.open(at: now) { item in
+            if case .event = item.content, !item.audience.contains(.calls) { nil } else { item }
+        }
     }
 
     func token(_ sent: Sent) -> ClientToken {
@@ -90,7 +94,29 @@ final class BoardApp {
 
     // MARK: - Events
 
-    func read(_ event: ClientEvent) throws {
+    /// What it has not read yet.
+    func nextItem(at now: Instant) -> ReaderItem.Content? {
+        if case .item(let item) = readable.take(events, at: now) { item.content } else { nil }
+    }
+
+    func read(_ item: ReaderItem.Content) throws {
+        switch item {
+        case .event(let event): try read(event)
+        case .change(channel: _, let change): paint(change)
+        }
+    }
+
+    private func paint(_ change: BoardChange) {
+        switch change {
+        case .records(let records, progress: _, receipt: _):
+            for record in records { shown[record.key] = record.payload.map { Record(offset: record.offset!, payload: $0.digest) } }
+        case .cleared(let cleared): shown = shown.filter { $0.value.offset > cleared.offset }
+        case .reset: shown = [:]
+        case .missed, .caughtUp: break
+        }
+    }
+
+    private func read(_ event: ClientEvent) throws {
         switch event {
         case .message(let message): try take(message)
         case .board(let batch):
@@ -99,28 +125,14 @@ final class BoardApp {
                 throw BrokenPromise("\(name): an empty batch, or progress \(batch.progress)")
             }
             for message in batch.messages { try take(message) }
-        case .cleared(let cleared):
-            try order(cleared.offset, lastOffset?.epoch, "cleared")
-            clearedAt = max(clearedAt, cleared.offset)
-            picture = picture.filter { $0.value.offset > cleared.offset }
+        case .cleared(let cleared): try order(cleared.offset, lastOffset?.epoch, "cleared")
         case .messagesMissed(let missed):
             switch missed.extent {
             case .reset:
                 resets += 1
-                picture = [:]
-                clearedAt = 0
-                readThrough = 0
-                isReset = true
                 lastOffset = nil
             case .range(let range): if let epoch = missed.epoch { self.missed[epoch, default: []].append(range) }
             }
-        case .caughtUp(channel: _, let head):
-            // All that it had stored by then has come, but for what was removed since.
-            if isReset {
-                readThrough = head
-                own = own.filter { $0.value.offset > head }
-            }
-            isReset = false
         default: break
         }
     }
@@ -131,39 +143,23 @@ final class BoardApp {
     private func take(_ message: Message) throws {
         guard let epoch = message.epoch else { throw BrokenPromise("[CH5] \(name): a message without an epoch") }
         try order(message.offset, epoch, message.key ?? "plain")
-        guard message.isRetained, let key = message.key else {
+        if !message.isRetained {
             plain[epoch, default: []].insert(message.offset)
-            return
+        } else if message.payload.byteCount > BoardSimulation.messageBytes {
+            drawings += 1
         }
-        if message.payload.byteCount > BoardSimulation.messageBytes { drawings += 1 }
-        picture[key] = Record(offset: message.offset, payload: message.isRemoval ? nil : message.payload.digest)
     }
 
     /// Offsets only rise, over all resumptions and restarts, but for a reset. [CH5, BL3, BL5]
     private func order(_ offset: UInt64, _ epoch: Epoch?, _ what: String) throws {
         if let last = lastOffset, offset <= last.offset, epoch == nil || epoch == last.epoch, beginnings > 0 {
             beginnings -= 1
-            picture = [:]
-            clearedAt = 0
             lastOffset = nil
         }
         if let lastOffset, offset <= lastOffset.offset, epoch == nil || epoch == lastOffset.epoch {
             throw BrokenPromise("[MS4, BL3] \(name) got \(what) at \(offset) after \(lastOffset.offset)")
         }
         if let epoch = epoch ?? lastOffset?.epoch { lastOffset = (epoch, offset) }
-    }
-
-    func stored(_ key: String, _ payload: UInt64?, at offset: UInt64) {
-        // What it is told late was among what it read, or has been replaced, removed or cleared since. [BL3]
-        guard offset > readThrough else { return }
-        if own[key].map({ $0.offset < offset }) ?? true { own[key] = Record(offset: offset, payload: payload) }
-    }
-
-    /// What it shows, its own records among it.
-    var shown: [String: Record] {
-        var shown = picture
-        for (key, record) in own where record.offset > clearedAt && record.offset > shown[key]?.offset ?? 0 { shown[key] = record }
-        return shown.filter { $0.value.payload != nil }
     }
 }
 

@@ -46,6 +46,7 @@ extension BoardSimulation {
             done.drawings += app.drawings
             done.missed += app.missed.values.reduce(0) { $0 + $1.count }
         }
+        for app in apps { try judgePicture(app) }
         let last = apps[apps.count - 1].shown
         for app in apps where app.shown != last {
             throw BrokenPromise("[BL3] \(app.name) shows another board: \(difference(app.shown, last))")
@@ -57,6 +58,18 @@ extension BoardSimulation {
         }
         try judgePlain()
         try judgeRemovals()
+    }
+
+    /// What is newest is what its changes have painted, and is whole once all has come.
+    private func judgePicture(_ app: BoardApp) throws {
+        let picture = app.readable.picture(Self.channel.text, for: 0)
+        guard picture.isComplete else { throw BrokenPromise("\(app.name) is never told that it has the whole board") }
+        let records = Dictionary(uniqueKeysWithValues: picture.records.map { record in
+            (record.key, BoardApp.Record(offset: record.offset!, payload: record.payload!.digest))
+        })
+        guard records == app.shown else {
+            throw BrokenPromise("\(app.name) has another picture than its changes: \(difference(records, app.shown))")
+        }
     }
 
     func difference(_ left: [String: BoardApp.Record], _ right: [String: BoardApp.Record]) -> String {
@@ -74,8 +87,8 @@ extension BoardSimulation {
         func remove(through offset: UInt64) {
             while let removal = waiting.first, removal.through < offset {
                 waiting.removeFirst()
-                board = board.filter { authors[$0.value.payload!] !== removal.app }
-                for old in cleared where authors[old.record.payload!] === removal.app { changed.insert(old.key) }
+                board = board.filter { authors[$0.value.payload] !== removal.app }
+                for old in cleared where authors[old.record.payload] === removal.app { changed.insert(old.key) }
             }
         }
         for offset in facts.keys.sorted() {

@@ -36,6 +36,7 @@ package final class BoardSimulation {
     private var roleDice: SplitMix64
     private var changeDice: SplitMix64
     var moderationDice: SplitMix64
+    private var openingDice: SplitMix64
     /// Moderators who have asked for a user's records to be removed, and what is known of that.
     var removals: [Removal] = []
     /// A clear, or its undoing, whose outcome nobody was told.
@@ -102,6 +103,7 @@ package final class BoardSimulation {
         roleDice = SplitMix64(seed: ~seed)
         changeDice = SplitMix64(seed: seed &* 3)
         moderationDice = SplitMix64(seed: seed &* 5)
+        openingDice = SplitMix64(seed: seed &* 7)
         if hasRoles {
             configuration.boardAuthorKeysMax = Int.random(in: 0...30, using: &roleDice)
             configuration.authorMemoryMax = 160 * Int.random(in: 0...60, using: &roleDice)
@@ -127,15 +129,25 @@ package final class BoardSimulation {
             settings.credential = .key(isEditor ? TestAccess.editorKey : TestAccess.hostKey)
             settings.identity = .user(user, secret: TestAccess.secret(of: user.text))
         }
-        let app = BoardApp("user-\(apps.count)", settings)
+        let app = BoardApp("user-\(apps.count)", settings, at: moment)
         app.isEditor = isEditor
         apps.append(app)
         app.machine.connect(token: app.token(.other), at: moment)
-        subscribe(app)
+        open(app)
     }
 
-    private func subscribe(_ app: BoardApp) {
-        ask(app, .subscribe(Self.channel, features: [.messages], quiet: false, since: .beginning), .subscribe)
+    private func open(_ app: BoardApp) {
+        let token = app.token(.open)
+        do throws(RelayError) {
+            app.openings[token] = try app.readable.open(Self.channel, [.messages], from: .board, quiet: false, token: token, at: moment)
+        } catch { app.waiting[token] = nil }
+    }
+
+    /// The board is read anew, and what was asked before may have an answer or not.
+    private func openAgain(_ app: BoardApp) {
+        trace?("\(app.name) opens again")
+        app.asksAgain()
+        open(app)
     }
 
     /// - Throws: the first broken promise, with the command that replays it.
@@ -145,6 +157,9 @@ package final class BoardSimulation {
                 steps += 1
                 try act()
                 maybeRemoveRecords()
+                if !Seeds.olderThanOpeningAgain.contains(seed), openingDice.chance(1, in: 50) {
+                    openAgain(apps.randomElement(using: &openingDice)!)
+                }
                 try exchange(whole: random.chance(1, in: 4))
                 relay.advance(.milliseconds(Int.random(in: 0...40, using: &random)))
             }
@@ -209,7 +224,8 @@ package final class BoardSimulation {
     private func retain(_ app: BoardApp) {
         let key = key, payload = payload(bytes: Int.random(in: 0...100, using: &random))
         writers[key, default: []].insert(app.name)
-        send(app, .record(key: key, payload: payload.digest), inOrder: true) { machine, tokens, now throws(RelayError) in
+        let change = RecordChange(key: key, payload: payload, customType: "stroke")
+        send(app, .record(key: key, payload: payload.digest), [change], inOrder: true) { machine, tokens, now throws(RelayError) in
             try machine.send(payload, to: "lesson", customType: "stroke", retainedAs: key, echo: false, tokens: tokens, at: now)
         }
     }
@@ -217,7 +233,7 @@ package final class BoardSimulation {
     private func remove(_ app: BoardApp) {
         let key = key
         writers[key, default: []].insert(app.name)
-        send(app, .record(key: key, payload: nil), inOrder: true) { machine, tokens, now throws(RelayError) in
+        send(app, .record(key: key, payload: nil), [RecordChange(removing: key)], inOrder: true) { machine, tokens, now throws(RelayError) in
             try machine.send(removing: key, from: "lesson", tokens: tokens, at: now)
         }
     }
@@ -225,7 +241,8 @@ package final class BoardSimulation {
     private func sendLarge(_ app: BoardApp) {
         let key = key, payload = payload(bytes: Int.random(in: 400...1_500, using: &random))
         writers[key, default: []].insert(app.name)
-        send(app, .record(key: key, payload: payload.digest)) { machine, tokens, now throws(RelayError) in
+        let change = RecordChange(key: key, payload: payload, customType: "stroke")
+        send(app, .record(key: key, payload: payload.digest), [change]) { machine, tokens, now throws(RelayError) in
             try machine.sendLarge(payload, to: "lesson", customType: "stroke", key: key, retain: true, echo: false, tokens: tokens, at: now)
         }
     }
@@ -241,7 +258,7 @@ package final class BoardSimulation {
             changes.append(payload.map { RecordChange(key: key, payload: $0, customType: "stroke") } ?? RecordChange(removing: key))
             sent.append(BoardApp.Change(key: key, payload: payload?.digest))
         }
-        send(app, .changes(sent)) { machine, tokens, now throws(RelayError) in
+        send(app, .changes(sent), changes) { machine, tokens, now throws(RelayError) in
             try machine.send(changes: changes, to: "lesson", tokens: tokens, at: now)
         }
     }
@@ -254,13 +271,20 @@ package final class BoardSimulation {
     }
 
     private func send(
-        _ app: BoardApp, _ sent: BoardApp.Sent, inOrder: Bool = false,
+        _ app: BoardApp, _ sent: BoardApp.Sent, _ changes: [RecordChange] = [], inOrder: Bool = false,
         _ body: (inout ClientMachine, StoredTokens, Instant) throws(RelayError) -> Void
     ) {
         let accepted = app.token(.other), stored = app.token(sent)
         if inOrder { app.ordered.insert(accepted) }
+        let tokens = StoredTokens(accepted: accepted, stored: stored), now = moment
         do throws(RelayError) {
-            try body(&app.machine, StoredTokens(accepted: accepted, stored: stored), moment)
+            if sent.isKept {
+                try app.readable.send(changes, to: Self.channel.text, receipt: stored, accepted: accepted, stored: stored) {
+                    machine throws(RelayError) in try body(&machine, tokens, now)
+                }
+            } else {
+                try body(&app.machine, tokens, now)
+            }
         } catch {
             app.waiting[accepted] = nil
             app.waiting[stored] = nil
@@ -284,6 +308,7 @@ package final class BoardSimulation {
     private func cut(_ app: BoardApp) throws {
         guard let link = app.connection else { return }
         try move(app, Int.random(in: 0...2_000, using: &random))
+        trace?("\(app.name) is cut")
         app.connection = nil
         relay.cut(link.id)
         app.machine.linkEnded(attempt: link.attempt, text: "cut", at: moment)
@@ -328,9 +353,9 @@ package final class BoardSimulation {
                 }
             }
             try move(app, whole ? .max : Int.random(in: 0...3_000, using: &random))
-            while now >= app.readsFrom, let event = app.machine.nextEvent() {
-                trace?("\(app.name) reads \(event)")
-                try app.read(event)
+            while now >= app.readsFrom, let item = app.nextItem(at: moment) {
+                trace?("\(app.name) reads \(item)")
+                try app.read(item)
             }
             try effects(app)
         }
@@ -358,6 +383,7 @@ package final class BoardSimulation {
     }
 
     private func effects(_ app: BoardApp) throws {
+        app.readable.tell(at: moment)
         for effect in app.machine.takeEffects() {
             switch effect {
             case .openLink(let attempt): app.opening = attempt
@@ -378,6 +404,7 @@ package final class BoardSimulation {
         guard let sent = app.waiting.removeValue(forKey: token) else {
             throw BrokenPromise("\(app.name): token \(token) completed twice, or never given")
         }
+        trace?("\(app.name) is answered \(sent): \(result)")
         if case .success(.offset(let offset)) = result { try app.accepted(token, at: offset, run: run) }
         switch (sent, result) {
         case (.record(let key, let payload), .success(.offset(let offset))):
@@ -398,10 +425,10 @@ package final class BoardSimulation {
             guard [.storageFailed, .notAccepted, .partMissing, .tooLarge].contains(error.code) else {
                 throw BrokenPromise("[BL2] \(app.name) was told \(error) of a retained message")
             }
-        case (.subscribe, .failure):
-            // It may have been heard or not.
-            app.asksAgain()
-            subscribe(app)
+        case (.open, .failure(let error)):
+            app.readable.endOpening(app.openings.removeValue(forKey: token)!, error)
+            openAgain(app)
+        case (.open, .success): app.readable.endOpening(app.openings.removeValue(forKey: token)!)
         case (.plain, .success(.offset(let offset))):
             if let epoch = relay.hub.epoch(of: Self.channel) { plain.append((app, offset, epoch, plain.count)) }
         case (.clear, .success(.boardChange(let change))):
@@ -412,8 +439,8 @@ package final class BoardSimulation {
             facts[change.offset] = .undo(records: change.records)
         case (.barrier(let epoch, let head), .success):
             done.barriers += 1
-            // In a channel that is not subscribed nothing comes.
-            if let seen = app.machine.position(in: Self.channel), seen.epoch == epoch, seen.offset < head {
+            // In a channel that is not subscribed nothing comes, and one that is opened again begins anew.
+            if app.openings.isEmpty, let seen = app.machine.position(in: Self.channel), seen.epoch == epoch, seen.offset < head {
                 throw BrokenPromise("[HI8] \(app.name) has \(seen.offset) behind a barrier, and \(head) was accepted before")
             }
         case (.barrier, .failure(let error)): if error.code == .cancelled { done.cancelled += 1 }
@@ -434,7 +461,6 @@ package final class BoardSimulation {
             throw BrokenPromise("[MS9, BL2] \(app.name) stored the same twice")
         }
         facts[offset] = .record(key: change.key, payload: change.payload, by: app)
-        app.stored(change.key, change.payload, at: offset)
     }
 
     private func refused(_ app: BoardApp, _ key: String) throws {
