@@ -6,6 +6,8 @@ import {Latest, RelayClient} from '../../Sources/RelayPage/relay-client.js'
 import {Daemon, skip} from './support/daemon.mjs'
 import {Dice} from './support/dice.mjs'
 import {CutProxy, tcpTransport} from './support/links.mjs'
+import {deliver} from './support/machine-driver.mjs'
+import {openLesson, turn} from './support/played-relay.mjs'
 import {Watcher, within} from './support/watcher.mjs'
 
 /** A board that a test tells what happens. */
@@ -115,6 +117,49 @@ test('[BL3, BL4] own records of before a reset are not shown for it: of the old 
   assert.deepEqual(board.shown, {behind: 'own'})
 })
 
+test('[BL3] an own record that was stored while the board was read is on its way no more when the board is read anew', () => {
+  const again = {opened: board => board.begin(true), openedFromNow: board => board.begin(false),
+    reset: board => board.say('messagesMissed', {extent: 'reset'})}
+  for (const [how, begins] of Object.entries(again)) {
+    const board = new ToldBoard()
+    board.begin(true)
+    board.stored(board.send('a'), 5)
+    assert.deepEqual(board.shown, {a: 'own'}, how)
+    begins(board)
+    assert.deepEqual([board.shown, board.own.size], [{}, 0], how)
+    board.record('a', 5, 'own')
+    assert.equal(board.records.get('a').isPending, undefined, how)
+  }
+})
+
+test('[SE9] a board that is opened again as the link breaks begins when the session resumes: what comes before the answer is kept', async () => {
+  const {relay, client, lesson} = await openLesson()
+  const changes = lesson.board.changes()
+  const opening = lesson.open({from: 'board'})
+  await turn()
+  relay.frames = []
+  const {welcome} = relay
+  relay.welcome = body => {
+    welcome.call(relay, body)
+    relay.say({type: 'restored', body: {kind: 'message', channel: 'lesson', handle: 7, features: ['messages', 'presence'], quiet: false,
+      epoch: {start: 1000, incarnation: 1}, head: 1, recovered: true, after: 0}},
+    {type: 'userNamed', handle: 2, user: 'bob'}, deliver(1, 'x', {key: 'a', retain: true}), {type: 'caughtUp', body: {channel: 7, head: 1}})
+  }
+  relay.end()
+  await relay.asks()
+  try {
+    assert.equal(relay.asked('subscribe').since, undefined, 'it goes on where it is')
+    relay.opened({head: 1})
+    await opening
+    const {value: change} = await changes.next()
+    assert.deepEqual([change.type, change.records[0].key], ['records', 'a'])
+    await turn()
+    assert.deepEqual([[...lesson.state.board.records.keys()], lesson.state.board.isComplete], [['a'], true])
+  } finally {
+    await client.close()
+  }
+})
+
 test('an own record is shown at once, the newest of its key on top, and goes when it is refused', () => {
   const board = readBoard(board => board.record('a', 1, 'theirs'))
   const [first, second] = [board.send('a', '1'), board.send('a', '2')]
@@ -190,7 +235,8 @@ for (const seed of seeds) {
           {credential: {key: daemon.keys.host}, random: () => dice.fraction() / 100})
       clients.push(client)
       const channel = client.channel('lesson')
-      const app = {user, client, board: channel.board, seen: new Watcher(client), all: () => channel.state.board.records}
+      const all = () => channel.state.board.records
+      const app = {user, client, channel, board: channel.board, seen: new Watcher(client), all}
       // What somebody draws who applies changes as they come.
       app.drawn = new Map()
       app.reading = apply(channel.board.changes(), app.drawn)
@@ -208,7 +254,8 @@ for (const seed of seeds) {
         const what = dice.below(100)
         if (what < 70) settled(app.board.put(key, `${app.user} ${step} ${'x'.repeat(dice.below(16) === 0 ? 40_000 : 20)}`).stored)
         else if (what < 92) settled(app.board.remove(key).stored)
-        else if (what < 96) settled(app.board.clear({timeout: Infinity}))
+        else if (what < 94) settled(app.channel.open({from: 'board', timeout: Infinity}))
+        else if (what < 97) settled(app.board.clear({timeout: Infinity}))
         else settled(app.board.undoClear({timeout: Infinity}))
         if (step === 70) apps.push(await open('dave', () => daemon.port))
         if (step === 100 && dice.below(2) === 0) await daemon.restart()
