@@ -116,8 +116,8 @@ package final class BoardSimulation {
         for _ in 0..<Int.random(in: 2...5, using: &self.random) { addApp() }
     }
 
-    private var now: UInt64 { relay.now.instant.nanoseconds }
-    private var moment: Instant { Instant(nanoseconds: now) }
+    var now: UInt64 { relay.now.instant.nanoseconds }
+    var moment: Instant { Instant(nanoseconds: now) }
 
     func addApp() {
         let user = try! Name("user-\(apps.count)")
@@ -139,7 +139,8 @@ package final class BoardSimulation {
     private func open(_ app: BoardApp) {
         let token = app.token(.open)
         do throws(RelayError) {
-            app.openings[token] = try app.readable.open(Self.channel, [.messages], from: .board, quiet: false, token: token, at: moment)
+            app.openings[token] = try app.readable.open(
+                Self.channel, [.messages], from: .board, quiet: false, token: token, at: moment)
         } catch { app.waiting[token] = nil }
     }
 
@@ -233,7 +234,8 @@ package final class BoardSimulation {
     private func remove(_ app: BoardApp) {
         let key = key
         writers[key, default: []].insert(app.name)
-        send(app, .record(key: key, payload: nil), [RecordChange(removing: key)], inOrder: true) { machine, tokens, now throws(RelayError) in
+        let change = RecordChange(removing: key)
+        send(app, .record(key: key, payload: nil), [change], inOrder: true) { machine, tokens, now throws(RelayError) in
             try machine.send(removing: key, from: "lesson", tokens: tokens, at: now)
         }
     }
@@ -337,70 +339,9 @@ package final class BoardSimulation {
         trace?("disk fails")
     }
 
-    // MARK: - Links
-
-    func exchange(whole: Bool) throws {
-        for app in apps {
-            if let deadline = app.machine.nextDeadline, deadline <= moment { app.machine.deadline(at: moment) }
-            try effects(app)
-            if let attempt = app.opening {
-                app.opening = nil
-                if now < app.unreachableUntil {
-                    app.machine.linkEnded(attempt: attempt, text: "refused", at: moment)
-                } else {
-                    app.connection = ConnectionLink(attempt: attempt, id: relay.open())
-                    app.machine.linkOpened(attempt: attempt, at: moment)
-                }
-            }
-            try move(app, whole ? .max : Int.random(in: 0...3_000, using: &random))
-            while now >= app.readsFrom, let item = app.nextItem(at: moment) {
-                trace?("\(app.name) reads \(item)")
-                try app.read(item)
-            }
-            try effects(app)
-        }
-    }
-
-    /// So many bytes in each direction.
-    private func move(_ app: BoardApp, _ bytes: Int) throws {
-        guard var link = app.connection else { return }
-        let out = Array(app.machine.gather().prefix(bytes))
-        if !out.isEmpty {
-            app.machine.wrote(out.count, at: moment)
-            relay.send(out, from: link.id)
-        }
-        link.toClient += relay.takeBytes(link.id, limit: min(bytes, 64 * 1024))
-        let coming = Array(link.toClient.prefix(bytes))
-        link.toClient.removeFirst(coming.count)
-        app.connection = link
-        if !coming.isEmpty { coming.withUnsafeBytes { app.machine.received($0, attempt: link.attempt, at: moment) } }
-        try effects(app)
-        if relay.isClosing(link.id), link.toClient.isEmpty, app.connection?.attempt == link.attempt {
-            app.connection = nil
-            relay.cut(link.id)
-            app.machine.linkEnded(attempt: link.attempt, text: "closed", at: moment)
-        }
-    }
-
-    private func effects(_ app: BoardApp) throws {
-        app.readable.tell(at: moment)
-        for effect in app.machine.takeEffects() {
-            switch effect {
-            case .openLink(let attempt): app.opening = attempt
-            case .closeLink(let attempt):
-                if app.opening == attempt { app.opening = nil }
-                if let link = app.connection, link.attempt == attempt {
-                    app.connection = nil
-                    relay.cut(link.id)
-                }
-            case .completed(let token, let result): try completed(app, token, result)
-            }
-        }
-    }
-
     // MARK: - What apps are told
 
-    private func completed(_ app: BoardApp, _ token: ClientToken, _ result: Result<ClientAnswer, RelayError>) throws {
+    func completed(_ app: BoardApp, _ token: ClientToken, _ result: Result<ClientAnswer, RelayError>) throws {
         guard let sent = app.waiting.removeValue(forKey: token) else {
             throw BrokenPromise("\(app.name): token \(token) completed twice, or never given")
         }
