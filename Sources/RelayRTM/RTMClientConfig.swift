@@ -48,6 +48,13 @@ struct RTMSettings: Sendable {
     var presenceTimeout: Duration
     var secret: ClientSecret
 
+    /// A secret in memory lives as long as the kit, over all its logins.
+    var keptByKit: RTMSettings {
+        var settings = self
+        if secret == .inMemory { settings.secret = .digits(ClientSecret.drawn()) }
+        return settings
+    }
+
     func options(token: String?) -> ClientOptions {
         var options = ClientOptions()
         options.presenceTimeout = presenceTimeout

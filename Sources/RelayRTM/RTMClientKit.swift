@@ -34,7 +34,7 @@ public final class RTMClientKit: Sendable {
     ///
     /// - Throws: nothing by now; hosted RTM's does.
     public init(_ config: RTMClientConfig, delegate: (any RTMClientDelegate)?) throws {
-        settings = config.settings
+        settings = config.settings.keptByKit
         if let delegate { addDelegate(delegate) }
     }
 

@@ -5,6 +5,30 @@ import RelayClient
 public typealias RTMBlock<Response> = (Response?, RTMErrorInfo?) -> Void
 /// Told whether a call was done.
 public typealias RTMOperationBlock = RTMBlock<RTMCommonResponse>
+/// Told what became of a topic's subscription.
+public typealias RTMTopicSubscriptionBlock = RTMBlock<RTMTopicSubscriptionResponse>
+/// Told whom this client hears in a topic.
+public typealias RTMGetTopicSubscribedUsersBlock = RTMBlock<RTMGetTopicSubscribedUsersResponse>
+/// Told what a set of metadata is.
+public typealias RTMGetMetadataBlock = RTMBlock<RTMGetMetadataResponse>
+/// Told which locks a channel has.
+public typealias RTMGetLocksBlock = RTMBlock<RTMGetLocksResponse>
+/// Told who is in a channel.
+public typealias RTMGetOnlineUsersBlock = RTMBlock<RTMGetOnlineUsersResponse>
+/// Told where a user is.
+public typealias RTMGetUserChannelsBlock = RTMBlock<RTMGetUserChannelsResponse>
+/// Told which states a user has.
+public typealias RTMPresenceGetStateBlock = RTMBlock<RTMPresenceGetStateResponse>
+/// As `RTMGetOnlineUsersBlock`, by its oldest name.
+public typealias RTMWhoNowBlock = RTMGetOnlineUsersBlock
+/// As `RTMGetUserChannelsBlock`, by its oldest name.
+public typealias RTMWhereNowBlock = RTMGetUserChannelsBlock
+/// As `RTMGetOnlineUsersResponse`, by its oldest name.
+public typealias RTMWhoNowResponse = RTMGetOnlineUsersResponse
+/// As `RTMGetUserChannelsResponse`, by its oldest name.
+public typealias RTMWhereNowResponse = RTMGetUserChannelsResponse
+/// As `RTMGetOnlineUsersOptions`, by its oldest name.
+public typealias RTMPresenceOptions = RTMGetOnlineUsersOptions
 
 // Every call once more, for those who do not await. What is published is sent at once. Of other calls the main actor takes one
 // behind the other, and each takes its place in the relay's order before it suspends: so they keep the order in which they were made.
@@ -148,14 +172,24 @@ extension RTMStorage {
 }
 
 extension RTMPresence {
-    /// As `getOnlineUsers(channelName:channelType:options:)`.
-    public func getOnlineUsers(
+    /// As `getOnlineUser(channelName:channelType:options:)`.
+    public func getOnlineUser(
         channelName: String, channelType: RTMChannelType, options: RTMGetOnlineUsersOptions?,
         completion: RTMBlock<RTMGetOnlineUsersResponse>? = nil
     ) {
         let values = (options ?? RTMGetOnlineUsersOptions()).values
-        run(completion) { await self.getOnlineUsers(channelName, channelType, values) }
+        run(completion) { await self.getOnlineUser(channelName, channelType, values) }
     }
+    /// As `getOnlineUser(channelName:channelType:options:)`, by its oldest name.
+    public func whoNow(
+        channelName: String, channelType: RTMChannelType, options: RTMPresenceOptions?, completion: RTMWhoNowBlock? = nil
+    ) { getOnlineUser(channelName: channelName, channelType: channelType, options: options, completion: completion) }
+    /// As `getUserChannels(userId:)`, by its oldest name.
+    public func whereNow(userId: String, completion: RTMWhereNowBlock? = nil) { getUserChannels(userId: userId, completion: completion) }
+    /// As `setState(channelName:channelType:items:)`.
+    public func setState(
+        channelName: String, channelType: RTMChannelType, items: [RTMStateItem], completion: RTMOperationBlock? = nil
+    ) { setState(channelName: channelName, channelType: channelType, items: items.byKey, completion: completion) }
     /// As `getUserChannels(userId:)`.
     public func getUserChannels(userId: String, completion: RTMBlock<RTMGetUserChannelsResponse>? = nil) {
         run(completion) { await self.getUserChannels(userId: userId) }

@@ -23,18 +23,22 @@ import RelayClient
             tellRelay(event, of: kit, to: tell)
             for message in batch.messages where !message.isRemoval { deliver(message, of: kit, to: tell) }
         case .packet(let packet):
-            let event = RTMMessageEvent(.stream, packet.channel, topic: packet.topic, packet.payload, from: packet.publisher)
+            let event = RTMMessageEvent(
+                fields: .init(
+                    channelType: .stream, channelName: packet.channel, channelTopic: packet.topic, message: RTMMessage(packet.payload),
+                    publisher: packet.publisher))
             tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
         case .direct(let direct):
             direct.acknowledge()
             let event = RTMMessageEvent(
-                .user, user, direct.payload, from: direct.sender, customType: direct.customType, at: direct.wallMilliseconds)
+                fields: .init(
+                    channelType: .user, channelName: user, message: RTMMessage(direct.payload), publisher: direct.sender,
+                    customType: direct.customType, timestamp: direct.wallMilliseconds))
             tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
         case .presence(let change):
             // Channels that were left meanwhile are forgotten, at the latest when another one is entered.
             if case .snapshot = change.kind { states = states.filter { kit.relayClient?.isIn($0.key) == true } }
-            let event = presence(change)
-            tell { $0.rtmKit(kit, didReceivePresenceEvent: event) }
+            for event in presence(change) { tell { $0.rtmKit(kit, didReceivePresenceEvent: event) } }
         case .topics(let change):
             if change.kind == .snapshot { publishers = publishers.filter { kit.relayClient?.isIn(stream: $0.key) == true } }
             for event in topics(change) { tell { $0.rtmKit(kit, didReceiveTopicEvent: event) } }
@@ -57,36 +61,42 @@ import RelayClient
 
     private func deliver(_ message: Message, of kit: RTMClientKit, to tell: Tell) {
         let event = RTMMessageEvent(
-            .message, message.channel, message.payload, from: message.sender, customType: message.customType, at: message.wallMilliseconds,
-            position: message.epoch.map { ChannelPosition(epoch: $0, offset: message.offset) })
+            fields: .init(
+                channelType: .message, channelName: message.channel, message: RTMMessage(message.payload), publisher: message.sender,
+                customType: message.customType, timestamp: message.wallMilliseconds,
+                position: message.epoch.map { ChannelPosition(epoch: $0, offset: message.offset) }))
         tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
     }
 
-    private func presence(_ change: PresenceChange) -> RTMPresenceEvent {
+    /// Whoever joins with states is told to join, and then to have them.
+    private func presence(_ change: PresenceChange) -> [RTMPresenceEvent] {
         let channel = change.place
         var known = states[channel] ?? [:]
         defer { states[channel] = known }
         switch change.kind {
         case .snapshot(let members, total: _):
             known = Dictionary(members.map { ($0.user, $0.states) }) { $1 }
-            return RTMPresenceEvent(.snapshot, channel, snapshot: members.map { RTMUserState($0.user, $0.states) })
+            return [RTMPresenceEvent(.snapshot, channel, snapshot: members.map { RTMUserState($0.user, $0.states) })]
         case .joined(let member):
             known[member.user] = member.states
-            return RTMPresenceEvent(.remoteJoinChannel, channel, member.user, member.states)
-        case .left(let user): return RTMPresenceEvent(.remoteLeaveChannel, channel, user, known.removeValue(forKey: user) ?? [:])
-        case .timedOut(let user): return RTMPresenceEvent(.remoteConnectionTimeout, channel, user, known.removeValue(forKey: user) ?? [:])
+            let joined = RTMPresenceEvent(.remoteJoinChannel, channel, member.user, member.states)
+            return member.states.isEmpty ? [joined] : [joined, RTMPresenceEvent(.remoteStateChanged, channel, member.user, member.states)]
+        case .left(let user): return [RTMPresenceEvent(.remoteLeaveChannel, channel, user, known.removeValue(forKey: user) ?? [:])]
+        case .timedOut(let user): 
+            return [RTMPresenceEvent(.remoteConnectionTimeout, channel, user, known.removeValue(forKey: user) ?? [:])]
         case .stateChanged(let user, let set, let removed):
             var states = (known[user] ?? [:]).merging(set) { $1 }
             for key in removed { states[key] = nil }
             known[user] = states
-            return RTMPresenceEvent(.remoteStateChanged, channel, user, states)
+            return [RTMPresenceEvent(.remoteStateChanged, channel, user, states)]
         case .interval(let joined, let changed, let left, let timedOut):
             for user in left + timedOut { known[user] = nil }
             for member in joined + changed { known[member.user] = member.states }
             let info = RTMPresenceIntervalInfo(
-                joined: joined.map(\.user), left: left, timedOut: timedOut,
-                states: (joined + changed).map { RTMUserState($0.user, $0.states) })
-            return RTMPresenceEvent(.interval, channel, interval: info)
+                fields: .init(
+                    joinUserList: joined.map(\.user), leaveUserList: left, timeoutUserList: timedOut,
+                    userStateList: (joined + changed).map { RTMUserState($0.user, $0.states) }))
+            return [RTMPresenceEvent(.interval, channel, interval: info)]
         }
     }
 
@@ -95,15 +105,17 @@ import RelayClient
         guard change.kind == .snapshot else {
             let type: RTMTopicEventType = change.kind == .joined ? .remoteJoinTopic : .remoteLeaveTopic
             return change.publishers.filter { isNews($0, change) && $0.user != user }.map {
-                RTMTopicEvent(type, change.channel, $0.user, [RTMTopicInfo($0.topic, [RTMPublisherInfo($0)])])
+                let info = RTMTopicInfo(fields: .init(topic: $0.topic, publishers: [RTMPublisherInfo($0)]))
+                return RTMTopicEvent(fields: .init(type: type, channelName: change.channel, publisher: $0.user, topicInfos: [info]))
             }
         }
         publishers[change.channel] = Dictionary(grouping: change.publishers) { $0.topic }
         let topics = publishers[change.channel]!.sorted { $0.key < $1.key }.map { topic, publishers in
             var users: Set<String> = []
-            return RTMTopicInfo(topic, publishers.filter { users.insert($0.user).inserted }.map { RTMPublisherInfo($0) })
+            let infos = publishers.filter { users.insert($0.user).inserted }.map { RTMPublisherInfo($0) }
+            return RTMTopicInfo(fields: .init(topic: topic, publishers: infos))
         }
-        return [RTMTopicEvent(.snapshot, change.channel, "", topics)]
+        return [RTMTopicEvent(fields: .init(type: .snapshot, channelName: change.channel, topicInfos: topics))]
     }
 
     /// Remembers a publisher; false if another device of the user publishes in the topic.
@@ -139,7 +151,8 @@ import RelayClient
             (now, connection, reason, text) = (.failed, .failed, Self.reason(end.code), end.text)
             operation = reason != .changedInterrupted ? .serverReject : wasConnected ? .autoReconnect : .login
         }
-        let event = RTMLinkStateEvent(now, from: link, by: operation, text, isResumed: isResumed)
+        let event = RTMLinkStateEvent(
+            fields: .init(currentState: now, previousState: link, operation: operation, reason: text, isResumed: isResumed))
         link = now
         tell {
             $0.rtmKit(kit, didReceiveLinkStateEvent: event)

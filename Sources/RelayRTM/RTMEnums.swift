@@ -2,7 +2,7 @@
 public enum RTMChannelType: Int, Sendable { case none, message, stream, user }
 
 /// What a subscription to a message channel brings.
-public struct RTMSubscribeChannelFeature: OptionSet, Sendable {
+public struct RTMSubscribeChannelFeature: OptionSet, Hashable, Sendable {
     public let rawValue: UInt
     /// From the bits below.
     public init(rawValue: UInt) { self.rawValue = rawValue }
@@ -20,7 +20,7 @@ public struct RTMSubscribeChannelFeature: OptionSet, Sendable {
 }
 
 /// What joining a stream channel brings besides its topics.
-public struct RTMJoinChannelFeature: OptionSet, Sendable {
+public struct RTMJoinChannelFeature: OptionSet, Hashable, Sendable {
     public let rawValue: UInt
     /// From the bits below.
     public init(rawValue: UInt) { self.rawValue = rawValue }
@@ -61,30 +61,23 @@ public enum RTMLockEventType: Int, Sendable { case none, snapshot, lockSet, lock
 /// How the client stands with the relay.
 public enum RTMClientConnectionState: Int, Sendable { case disconnected = 1, connecting, connected, reconnecting, failed }
 
-/// Why that changed.
+/// Why that changed. Those behind "never" stand here for a `switch` that names them: the relay has no reason for them.
 public enum RTMClientConnectionChangeReason: Int, Sendable {
-    case changedConnecting = 0
-    case changedInterrupted = 2
-    case changedBannedByServer = 3
-    case changedInvalidToken = 8
-    case changedTokenExpired = 9
-    case changedRejectedByServer = 10
-    case changedKeepAliveTimeout = 14
-    case changedRejoinSuccess = 15
-    case changedSameUidLogin = 19
-    case changedLoginSuccess = 10001
-    case changedLogout = 10002
+    case changedConnecting = 0, changedInterrupted = 2, changedBannedByServer = 3, changedInvalidToken = 8, changedTokenExpired = 9
+    case changedRejectedByServer = 10, changedKeepAliveTimeout = 14, changedRejoinSuccess = 15, changedSameUidLogin = 19
+    case changedLoginSuccess = 10001, changedLogout = 10002
+    // Never:
+    case changedJoinSuccess = 1, changedJoinFailed = 4, changedLeaveChannel = 5, changedInvalidAppId = 6, changedInvalidChannelName = 7
+    case changedSettingProxyServer = 11, changedRenewToken = 12, changedClientIpAddressChanged = 13, changedChangedLost = 16
+    case changedEchoTest = 17, changedClientIpAddressChangedByUser = 18, changedTooManyBroadcasters = 20
+    case changedLicenseValidationFailure = 21, changedCertificationVerifyFailure = 22, changedStreamChannelNotAvailable = 23
+    case changedInconsistentAppId = 24, changedPresenceNotReady = 10003
 }
 
 /// How the link stands. `suspended`: the client has stopped because its events were not read.
 public enum RTMLinkState: Int, Sendable { case idle, connecting, connected, disconnected, suspended, failed }
 
-/// What has led to a link's state.
+/// What has led to a link's state. `join`, `leave`, `serverTimeout` and `networkChange` never do.
 public enum RTMLinkOperation: Int, Sendable {
-    case login = 0
-    case logout = 1
-    case serverReject = 4
-    case autoReconnect = 5
-    case reconnected = 6
-    case heartbeatTimeout = 7
+    case login, logout, join, leave, serverReject, autoReconnect, reconnected, heartbeatTimeout, serverTimeout, networkChange
 }

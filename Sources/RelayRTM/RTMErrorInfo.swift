@@ -1,8 +1,10 @@
-import Foundation
+public import Foundation
 import RelayClient
 
-/// Why a call did not do what it was asked for.
-public final class RTMErrorInfo: LocalizedError, CustomStringConvertible, Sendable {
+/// Why a call did not do what it was asked for. As an `NSError` its `code` is the number of `errorCode`, its domain `RelayRTM`.
+///
+/// Safe from any thread: nothing of it changes.
+public final class RTMErrorInfo: NSError, @unchecked Sendable {
     /// For programs.
     public let errorCode: RTMErrorCode
     /// For people: what was wrong, with the limit and the value found.
@@ -17,7 +19,12 @@ public final class RTMErrorInfo: LocalizedError, CustomStringConvertible, Sendab
         self.reason = reason
         self.operation = operation
         self.relayError = relayError
+        let text = "\(operation): \(reason) (\(code.rawValue))"
+        super.init(domain: "RelayRTM", code: code.rawValue, userInfo: [NSLocalizedDescriptionKey: text])
     }
+
+    /// It is never kept in an archive.
+    public required init?(coder: NSCoder) { nil }
 
     convenience init(_ error: any Error, operation: String, in area: RTMArea) {
         switch error {
@@ -27,8 +34,7 @@ public final class RTMErrorInfo: LocalizedError, CustomStringConvertible, Sendab
         }
     }
 
-    public var errorDescription: String? { description }
-    public var description: String { "\(operation): \(reason) (\(errorCode.rawValue))" }
+    public override var description: String { localizedDescription }
 }
 
 /// What a call is about: the same code of the relay has another number in each.

@@ -2,107 +2,114 @@ import Foundation
 import RelayClient
 
 /// What a message carries: text or bytes, the other is `nil`.
-public final class RTMMessage: Sendable {
-    /// Bytes as they were sent.
-    public let rawData: Data?
-    /// Text as it was sent.
-    public let stringData: String?
+public final class RTMMessage: RTMObject<RTMMessageFields> {
+    /// An empty one.
+    public convenience init() { self.init(fields: .init()) }
 
-    init(_ payload: Payload) {
+    convenience init(_ payload: Payload) {
         switch payload {
-        case .text(let text): (rawData, stringData) = (nil, text)
-        case .bytes(let bytes): (rawData, stringData) = (Data(bytes), nil)
+        case .text(let text): self.init(fields: .init(stringData: text))
+        case .bytes(let bytes): self.init(fields: .init(rawData: Data(bytes)))
         }
     }
+}
+
+/// What an `RTMMessage` has.
+public struct RTMMessageFields: Hashable {
+    /// Bytes as they were sent.
+    public var rawData: Data?
+    /// Text as it was sent.
+    public var stringData: String?
 }
 
 /// A message of a channel, a packet of a topic, or a message from one user.
-public final class RTMMessageEvent: Sendable {
+public final class RTMMessageEvent: RTMObject<RTMMessageEventFields> {
+    /// An empty one.
+    public convenience init() { self.init(fields: .init()) }
+}
+
+/// What an `RTMMessageEvent` has.
+public struct RTMMessageEventFields: Hashable {
     /// `message`, `stream` or `user`.
-    public let channelType: RTMChannelType
+    public var channelType = RTMChannelType.none
     /// The channel; of a 1:1 message the own user id.
-    public let channelName: String
+    public var channelName = ""
     /// The topic of a packet, else empty.
-    public let channelTopic: String
+    public var channelTopic = ""
     /// What was sent.
-    public let message: RTMMessage
+    public var message = RTMMessage()
     /// Who sent it.
-    public let publisher: String
+    public var publisher = ""
     /// The sender's word for what it is.
-    public let customType: String?
+    public var customType: String?
     /// The relay's clock when it was accepted, in milliseconds since 1970; 0 of packets, which carry none.
-    public let timestamp: UInt64
+    public var timestamp: UInt64 = 0
     /// Not in hosted RTM: its place in the channel's history, from which `RTMSubscribeOptions.since` goes on; `nil` of packets and 1:1
     /// messages.
-    public let position: ChannelPosition?
-
-    init(
-        _ type: RTMChannelType, _ channel: String, topic: String = "", _ payload: Payload, from publisher: String,
-        customType: String? = nil,
-        at time: UInt64 = 0, position: ChannelPosition? = nil
-    ) {
-        (channelType, channelName, channelTopic, message) = (type, channel, topic, RTMMessage(payload))
-        (self.publisher, self.customType, timestamp, self.position) = (publisher, customType, time, position)
-    }
+    public var position: ChannelPosition?
 }
 
 /// A change of metadata; its author is told as well.
-public final class RTMStorageEvent {
-    /// Of a channel its kind, of a user `user`.
-    public let channelType: RTMChannelType
-    /// Channel or user.
-    public let storageType: RTMStorageType
-    /// What happened.
-    public let eventType: RTMStorageEventType
-    /// Name of the channel, or id of the user.
-    public let target: String
-    /// The whole set as it is after the change.
-    public let data: RTMMetadata
+public final class RTMStorageEvent: RTMObject<RTMStorageEventFields> {
+    /// An empty one.
+    public convenience init() { self.init(fields: .init()) }
 
-    init(_ change: MetadataChange) {
+    convenience init(_ change: MetadataChange) {
+        self.init()
         switch change.owner {
-        case .message(let name): (channelType, storageType, target) = (.message, .channel, name)
-        case .stream(let name): (channelType, storageType, target) = (.stream, .channel, name)
-        case .user(let user): (channelType, storageType, target) = (.user, .user, user)
+        case .message(let name): (fields.channelType, fields.storageType, fields.target) = (.message, .channel, name)
+        case .stream(let name): (fields.channelType, fields.storageType, fields.target) = (.stream, .channel, name)
+        case .user(let user): (fields.channelType, fields.storageType, fields.target) = (.user, .user, user)
         }
-        eventType = change.isSnapshot ? .snapshot : change.removed.isEmpty ? .set : .remove
-        data = RTMMetadata(change.items.values.sorted { $0.key < $1.key }, majorRevision: change.majorRevision)
+        fields.eventType = change.isSnapshot ? .snapshot : change.removed.isEmpty ? .set : .remove
+        fields.data = RTMMetadata(change.items.values.sorted { $0.key < $1.key }, majorRevision: change.majorRevision)
     }
+}
+
+/// What an `RTMStorageEvent` has.
+public struct RTMStorageEventFields: Hashable {
+    /// Of a channel its kind, of a user `user`.
+    public var channelType = RTMChannelType.none
+    /// Channel or user.
+    public var storageType = RTMStorageType.none
+    /// What happened.
+    public var eventType = RTMStorageEventType.none
+    /// Name of the channel, or id of the user.
+    public var target = ""
+    /// The whole set as it is after the change.
+    public var data = RTMMetadata([], majorRevision: 0)
 }
 
 /// A lock as it is.
-public final class RTMLockDetail: Sendable {
-    /// Its name.
-    public let lockName: String
-    /// Who holds it; empty when it is free.
-    public let owner: String
-    /// Seconds for which it outlives its owner's last connection.
-    public let ttl: Int32
-    /// Not in hosted RTM: the number of this acquisition, greater than that of every earlier one; 0 when it is free.
-    public let fencing: UInt64
+public final class RTMLockDetail: RTMObject<RTMLockDetailFields> {
+    /// An empty one.
+    public convenience init() { self.init(fields: .init()) }
 
-    init(_ lock: LockDetail) {
-        (lockName, owner) = (lock.lock, lock.owner ?? "")
-        (ttl, fencing) = (Int32(clamping: lock.ttl.components.seconds), lock.fencing ?? 0)
+    convenience init(_ lock: LockDetail) {
+        let ttl = Int32(clamping: lock.ttl.components.seconds)
+        self.init(fields: .init(lockName: lock.lock, owner: lock.owner ?? "", ttl: ttl, fencing: lock.fencing ?? 0))
     }
 }
 
-/// A change in the locks of a channel.
-public final class RTMLockEvent: Sendable {
-    /// Whose locks: the kind of the channel.
-    public let channelType: RTMChannelType
-    /// What happened.
-    public let eventType: RTMLockEventType
-    /// Name of the channel.
-    public let channelName: String
-    /// The lock as it is now; of a snapshot all.
-    public let lockDetailList: [RTMLockDetail]
+/// What an `RTMLockDetail` has.
+public struct RTMLockDetailFields: Hashable {
+    /// Its name.
+    public var lockName = ""
+    /// Who holds it; empty when it is free.
+    public var owner = ""
+    /// Seconds for which it outlives its owner's last connection.
+    public var ttl: Int32 = 0
+    /// Not in hosted RTM: the number of this acquisition, greater than that of every earlier one; 0 when it is free.
+    public var fencing: UInt64 = 0
+}
 
-    init(_ change: LocksChange) {
-        (channelType, channelName, lockDetailList) = (
-            change.place.rtmType, change.channel, change.locks.map { RTMLockDetail($0) }
-        )
-        eventType =
+/// A change in the locks of a channel.
+public final class RTMLockEvent: RTMObject<RTMLockEventFields> {
+    /// An empty one.
+    public convenience init() { self.init(fields: .init()) }
+
+    convenience init(_ change: LocksChange) {
+        let eventType: RTMLockEventType =
             switch change.kind {
             case .snapshot: .snapshot
             case .set: .lockSet
@@ -111,25 +118,43 @@ public final class RTMLockEvent: Sendable {
             case .expired: .lockExpired
             case .removed: .lockRemoved
             }
+        let locks = change.locks.map { RTMLockDetail($0) }
+        self.init(
+            fields: .init(
+                channelType: change.place.rtmType, eventType: eventType, channelName: change.channel, lockDetailList: locks))
     }
 }
 
-/// A change in how the link stands.
-public final class RTMLinkStateEvent: Sendable {
-    /// Now.
-    public let currentState: RTMLinkState
-    /// Before.
-    public let previousState: RTMLinkState
-    /// What has led to it.
-    public let operation: RTMLinkOperation
-    /// In words, when a link ended.
-    public let reason: String?
-    /// Connected again, and others have not noticed the break.
-    public let isResumed: Bool
+/// What an `RTMLockEvent` has.
+public struct RTMLockEventFields: Hashable {
+    /// Whose locks: the kind of the channel.
+    public var channelType = RTMChannelType.none
+    /// What happened.
+    public var eventType = RTMLockEventType.none
+    /// Name of the channel.
+    public var channelName = ""
+    /// The lock as it is now; of a snapshot all.
+    public var lockDetailList: [RTMLockDetail] = []
+}
 
-    init(_ state: RTMLinkState, from previous: RTMLinkState, by operation: RTMLinkOperation, _ reason: String?, isResumed: Bool) {
-        (currentState, previousState, self.operation, self.reason, self.isResumed) = (state, previous, operation, reason, isResumed)
-    }
+/// A change in how the link stands.
+public final class RTMLinkStateEvent: RTMObject<RTMLinkStateEventFields> {
+    /// An empty one.
+    public convenience init() { self.init(fields: .init()) }
+}
+
+/// What an `RTMLinkStateEvent` has.
+public struct RTMLinkStateEventFields: Hashable {
+    /// Now.
+    public var currentState = RTMLinkState.idle
+    /// Before.
+    public var previousState = RTMLinkState.idle
+    /// What has led to it.
+    public var operation = RTMLinkOperation.login
+    /// In words, when a link ended.
+    public var reason: String?
+    /// Connected again, and others have not noticed the break.
+    public var isResumed = false
 }
 
 extension ChannelID {

@@ -1,7 +1,20 @@
 import RelayClient
 
 /// One key and value of a channel's or user's metadata.
-public final class RTMMetadataItem {
+public final class RTMMetadataItem: RTMObject<RTMMetadataItemFields> {
+    /// An empty one.
+    public convenience init() { self.init(fields: .init()) }
+
+    convenience init(_ item: MetadataItem) {
+        self.init(
+            fields: .init(
+                key: item.key, value: item.value, authorUserId: item.author ?? "", revision: Int64(clamping: item.revision),
+                updateTs: item.wallMilliseconds ?? 0))
+    }
+}
+
+/// What an `RTMMetadataItem` has.
+public struct RTMMetadataItemFields: Hashable {
     /// 1…64 bytes of ASCII.
     public var key = ""
     /// Any text.
@@ -12,40 +25,30 @@ public final class RTMMetadataItem {
     public var revision: Int64 = -1
     /// When it was written, in milliseconds since 1970, if that was recorded; else 0.
     public var updateTs: UInt64 = 0
-    /// An empty one.
-    public init() {}
-
-    convenience init(_ item: MetadataItem) {
-        self.init()
-        (key, value, revision) = (item.key, item.value, Int64(clamping: item.revision))
-        (authorUserId, updateTs) = (item.author ?? "", item.wallMilliseconds ?? 0)
-    }
 }
 
 /// A set of items to write, or of items that were read.
-public final class RTMMetadata {
-    /// As read: how often the set was changed, 0 of one that was never written. As a condition: −1 none, else what it must be.
-    public var majorRevision: Int64 = -1
-    /// `nil` or empty, given to `remove…`: all items.
-    public var items: [RTMMetadataItem]?
+public final class RTMMetadata: RTMObject<RTMMetadataFields> {
     /// An empty one. Never `nil`; it may fail in hosted RTM, whose apps unwrap it.
-    public init?() {}
+    public convenience init?() { self.init(fields: .init()) }
 
-    init(_ items: [MetadataItem], majorRevision: UInt64) {
-        self.items = items.map { RTMMetadataItem($0) }
-        self.majorRevision = Int64(clamping: majorRevision)
+    convenience init(_ items: [MetadataItem], majorRevision: UInt64) {
+        self.init(fields: .init(majorRevision: Int64(clamping: majorRevision), items: items.map { RTMMetadataItem($0) }))
     }
 
     /// Adds an item, or replaces the one of its key.
-    public func setMetadataItem(_ item: RTMMetadataItem) { items = (items ?? []).filter { $0.key != item.key } + [item] }
+    public func setMetadataItem(_ item: RTMMetadataItem) { fields.items = getItems().filter { $0.key != item.key } + [item] }
     /// The items.
-    public func getItems() -> [RTMMetadataItem] { items ?? [] }
-    /// Removes the items from this object.
-    public func clearMetadata() { items = nil }
+    public func getItems() -> [RTMMetadataItem] { fields.items ?? [] }
+    /// Removes the items from this object, and its condition.
+    public func clear() { fields = .init() }
     /// As the property.
-    public func setMajorRevision(_ revision: Int64) { majorRevision = revision }
+    public func setMajorRevision(_ revision: Int64) { fields.majorRevision = revision }
     /// As the property.
-    public func getMajorRevision() -> Int64 { majorRevision }
+    public func getMajorRevision() -> Int64 { fields.majorRevision }
+    /// Nothing: the object goes with its last reference.
+    @discardableResult
+    public func destroy() -> Int32 { 0 }
 
     /// What a write says, checked when it is made.
     struct Values: Sendable {
@@ -67,17 +70,29 @@ public final class RTMMetadata {
         }
     }
 
-    var values: Values { Values(items: getItems().map { ($0.key, $0.value, $0.revision) }, majorRevision: majorRevision) }
+    var values: Values { Values(items: getItems().map { ($0.key, $0.value, $0.revision) }, majorRevision: fields.majorRevision) }
+}
+
+/// What an `RTMMetadata` has.
+public struct RTMMetadataFields: Hashable {
+    /// As read: how often the set was changed, 0 of one that was never written. As a condition: −1 none, else what it must be.
+    public var majorRevision: Int64 = -1
+    /// `nil` or empty, given to `remove…`: all items.
+    public var items: [RTMMetadataItem]?
 }
 
 /// What to record with a write.
-public final class RTMMetadataOptions {
+public final class RTMMetadataOptions: RTMObject<RTMMetadataOptionsFields> {
+    /// Neither.
+    public convenience init() { self.init(fields: .init()) }
+
+    var values: (time: Bool, user: Bool) { (fields.recordTs, fields.recordUserId) }
+}
+
+/// What an `RTMMetadataOptions` has.
+public struct RTMMetadataOptionsFields: Hashable {
     /// When it was.
     public var recordTs = false
     /// Who wrote it.
     public var recordUserId = false
-    /// Neither.
-    public init() {}
-
-    var values: (time: Bool, user: Bool) { (recordTs, recordUserId) }
 }

@@ -7,16 +7,24 @@ public final class RTMPresence: Sendable {
 
     /// Who is in a channel: a page of at most 100, and how many there are in all.
     @discardableResult
-    public func getOnlineUsers(
+    public func getOnlineUser(
         channelName: String, channelType: RTMChannelType, options: RTMGetOnlineUsersOptions?
     ) async -> (RTMGetOnlineUsersResponse?, RTMErrorInfo?) {
-        await getOnlineUsers(channelName, channelType, (options ?? RTMGetOnlineUsersOptions()).values)
+        await getOnlineUser(channelName, channelType, (options ?? RTMGetOnlineUsersOptions()).values)
     }
 
-    func getOnlineUsers(
+    /// As `getOnlineUser`, by its oldest name.
+    @discardableResult
+    public func whoNow(
+        channelName: String, channelType: RTMChannelType, options: RTMPresenceOptions?
+    ) async -> (RTMWhoNowResponse?, RTMErrorInfo?) {
+        await getOnlineUser(channelName: channelName, channelType: channelType, options: options)
+    }
+
+    func getOnlineUser(
         _ name: String, _ type: RTMChannelType, _ wanted: (users: Bool, states: Bool, after: String?)
     ) async -> (RTMGetOnlineUsersResponse?, RTMErrorInfo?) {
-        await kit.ask("getOnlineUsers", .presence) { client in
+        await kit.ask("getOnlineUser", .presence) { client in
             let page = try await client.presence(of: type.channel(name)).users(after: wanted.after, limit: wanted.users ? nil : 1)
             let members = wanted.users ? page.members : []
             return RTMGetOnlineUsersResponse(
@@ -30,6 +38,16 @@ public final class RTMPresence: Sendable {
     public func getUserChannels(userId: String) async -> (RTMGetUserChannelsResponse?, RTMErrorInfo?) {
         await kit.ask("getUserChannels", .presence) { client in RTMGetUserChannelsResponse(try await client.channels(of: userId)) }
     }
+
+    /// As `getUserChannels`, by its oldest name.
+    @discardableResult
+    public func whereNow(userId: String) async -> (RTMWhereNowResponse?, RTMErrorInfo?) { await getUserChannels(userId: userId) }
+
+    /// As `setState` with a dictionary; the last item of a key counts.
+    @discardableResult
+    public func setState(channelName: String, channelType: RTMChannelType, items: [RTMStateItem]) async -> (
+        RTMCommonResponse?, RTMErrorInfo?
+    ) { await setState(channelName: channelName, channelType: channelType, items: items.byKey) }
 
     /// Creates or replaces own states in a channel; those set before subscribing are kept for it.
     @discardableResult

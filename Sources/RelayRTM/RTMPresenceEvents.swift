@@ -1,94 +1,129 @@
 import RelayClient
 
 /// A user in a channel, with states.
-public final class RTMUserState {
+public final class RTMUserState: RTMObject<RTMUserStateFields> {
+    /// `states` as a list, as in 2.1, in order of key; to set, the last item of a key counts.
+    public var stateItems: [RTMStateItem] {
+        get { fields.states.items }
+        set { fields.states = newValue.byKey }
+    }
+    /// An empty one.
+    public convenience init() { self.init(fields: .init()) }
+
+    convenience init(_ user: String, _ states: [String: String]) { self.init(fields: .init(userId: user, states: states)) }
+}
+
+/// What an `RTMUserState` has.
+public struct RTMUserStateFields: Hashable {
     /// Id of the user.
     public var userId = ""
     /// What it says about itself.
     public var states: [String: String] = [:]
-    /// An empty one.
-    public init() {}
-
-    convenience init(_ user: String, _ states: [String: String]) {
-        self.init()
-        (userId, self.states) = (user, states)
-    }
 }
 
 /// What happened in some seconds in a channel of many.
-public final class RTMPresenceIntervalInfo {
-    /// Who came.
-    public let joinUserList: [String]
-    /// Who left.
-    public let leaveUserList: [String]
-    /// Who timed out.
-    public let timeoutUserList: [String]
-    /// Users who came or changed, with all their states.
-    public let userStateList: [RTMUserState]
+public final class RTMPresenceIntervalInfo: RTMObject<RTMPresenceIntervalInfoFields> {
+    /// An empty one.
+    public convenience init() { self.init(fields: .init()) }
+}
 
-    init(joined: [String], left: [String], timedOut: [String], states: [RTMUserState]) {
-        (joinUserList, leaveUserList, timeoutUserList, userStateList) = (joined, left, timedOut, states)
-    }
+/// What an `RTMPresenceIntervalInfo` has.
+public struct RTMPresenceIntervalInfoFields: Hashable {
+    /// Who came.
+    public var joinUserList: [String] = []
+    /// Who left.
+    public var leaveUserList: [String] = []
+    /// Who timed out.
+    public var timeoutUserList: [String] = []
+    /// Users who came or changed, with all their states.
+    public var userStateList: [RTMUserState] = []
 }
 
 /// A change of a channel's users, or of their states.
-public final class RTMPresenceEvent {
-    /// What happened.
-    public let type: RTMPresenceEventType
-    /// `message` or `stream`.
-    public let channelType: RTMChannelType
-    /// Where.
-    public let channelName: String
-    /// Whom it is about; `nil` in a snapshot or interval.
-    public let publisher: String?
-    /// All states of that user as they are now, as far as it was in a snapshot or came later.
-    public let states: [String: String]
-    /// Of an interval event.
-    public let interval: RTMPresenceIntervalInfo?
-    /// Of a snapshot event: oneself included, at most 100; `getOnlineUsers` has the rest.
-    public let snapshot: [RTMUserState]
+public final class RTMPresenceEvent: RTMObject<RTMPresenceEventFields> {
+    /// `states` as a list, as in 2.1, in order of key; to set, the last item of a key counts.
+    public var stateItems: [RTMStateItem] {
+        get { fields.states.items }
+        set { fields.states = newValue.byKey }
+    }
+    /// An empty one.
+    public convenience init() { self.init(fields: .init()) }
 
-    init(
+    convenience init(
         _ type: RTMPresenceEventType, _ channel: ChannelID, _ publisher: String? = nil, _ states: [String: String] = [:],
         interval: RTMPresenceIntervalInfo? = nil, snapshot: [RTMUserState] = []
     ) {
-        (self.type, channelType, channelName) = (type, channel.rtmType, channel.name)
-        (self.publisher, self.states, self.interval, self.snapshot) = (publisher, states, interval, snapshot)
+        self.init(
+            fields: .init(
+                type: type, channelType: channel.rtmType, channelName: channel.name, publisher: publisher, states: states,
+                interval: interval, snapshot: snapshot))
     }
+}
+
+/// What an `RTMPresenceEvent` has.
+public struct RTMPresenceEventFields: Hashable {
+    /// What happened.
+    public var type = RTMPresenceEventType.none
+    /// `message` or `stream`.
+    public var channelType = RTMChannelType.none
+    /// Where.
+    public var channelName = ""
+    /// Whom it is about; `nil` in a snapshot or interval.
+    public var publisher: String?
+    /// All states of that user as they are now, as far as it was in a snapshot or came later.
+    public var states: [String: String] = [:]
+    /// Of an interval event.
+    public var interval: RTMPresenceIntervalInfo?
+    /// Of a snapshot event: oneself included, at most 100; `getOnlineUser` has the rest.
+    public var snapshot: [RTMUserState] = []
 }
 
 /// Somebody who publishes in a topic.
-public final class RTMPublisherInfo: Sendable {
-    /// Id of the user.
-    public let publisherUserId: String
-    /// What it said when it joined the topic.
-    public let publisherMeta: String?
+public final class RTMPublisherInfo: RTMObject<RTMPublisherInfoFields> {
+    /// An empty one.
+    public convenience init() { self.init(fields: .init()) }
 
-    init(_ publisher: PublishedTopic) { (publisherUserId, publisherMeta) = (publisher.user, publisher.meta) }
+    convenience init(_ publisher: PublishedTopic) {
+        self.init(fields: .init(publisherUserId: publisher.user, publisherMeta: publisher.meta))
+    }
+}
+
+/// What an `RTMPublisherInfo` has.
+public struct RTMPublisherInfoFields: Hashable {
+    /// Id of the user.
+    public var publisherUserId = ""
+    /// What it said when it joined the topic.
+    public var publisherMeta: String?
 }
 
 /// A topic and its publishers.
-public final class RTMTopicInfo: Sendable {
-    /// Name of the topic.
-    public let topic: String
-    /// Who publishes.
-    public let publishers: [RTMPublisherInfo]
+public final class RTMTopicInfo: RTMObject<RTMTopicInfoFields> {
+    /// An empty one.
+    public convenience init() { self.init(fields: .init()) }
+}
 
-    init(_ topic: String, _ publishers: [RTMPublisherInfo]) { (self.topic, self.publishers) = (topic, publishers) }
+/// What an `RTMTopicInfo` has.
+public struct RTMTopicInfoFields: Hashable {
+    /// Name of the topic.
+    public var topic = ""
+    /// Who publishes.
+    public var publishers: [RTMPublisherInfo] = []
 }
 
 /// A change of the publishers in a stream channel's topics.
-public final class RTMTopicEvent: Sendable {
-    /// What happened.
-    public let type: RTMTopicEventType
-    /// Name of the stream channel.
-    public let channelName: String
-    /// Who joined or left a topic; empty in a snapshot.
-    public let publisher: String
-    /// Which topics.
-    public let topicInfos: [RTMTopicInfo]
+public final class RTMTopicEvent: RTMObject<RTMTopicEventFields> {
+    /// An empty one.
+    public convenience init() { self.init(fields: .init()) }
+}
 
-    init(_ type: RTMTopicEventType, _ channel: String, _ publisher: String, _ infos: [RTMTopicInfo]) {
-        (self.type, channelName, self.publisher, topicInfos) = (type, channel, publisher, infos)
-    }
+/// What an `RTMTopicEvent` has.
+public struct RTMTopicEventFields: Hashable {
+    /// What happened.
+    public var type = RTMTopicEventType.none
+    /// Name of the stream channel.
+    public var channelName = ""
+    /// Who joined or left a topic; empty in a snapshot.
+    public var publisher = ""
+    /// Which topics.
+    public var topicInfos: [RTMTopicInfo] = []
 }

@@ -111,14 +111,25 @@ public final class RTMStreamChannel: Sendable {
         await on("leaveTopic", .topic) { channel in try await channel.leaveTopic(topic) }
     }
 
-    /// Hears more users in a topic; without a list everybody, now and later.
+    /// Hears more users in a topic, at most 64; without a list everybody, now and later.
     @discardableResult
     public func subscribeTopic(_ topic: String, option: RTMTopicOption?) async -> (RTMTopicSubscriptionResponse?, RTMErrorInfo?) {
         await subscribeTopic(topic, option?.values ?? .all)
     }
 
     func subscribeTopic(_ topic: String, _ users: StreamChannel.Users) async -> (RTMTopicSubscriptionResponse?, RTMErrorInfo?) {
-        await on("subscribeTopic", .topic) { channel in RTMTopicSubscriptionResponse(try await channel.subscribeTopic(topic, users: users))
+        await on("subscribeTopic", .topic) { channel in
+            switch users {
+            case .only(let list) where list.isEmpty:
+                throw RTMErrorInfo(.channelInvalidUserList, "users is an empty list, which is nobody: nil is everybody")
+            case .only(let list) where list.count > Limits.listedUsersMax:
+                throw RTMErrorInfo(
+                    .channelExceedTopicUserLimitation, "a list has at most \(Limits.listedUsersMax) users, not \(list.count): nil is everybody")
+            case .only: return RTMTopicSubscriptionResponse(try await channel.subscribeTopic(topic, users: users))
+            case .all:
+                try await channel.subscribeTopic(topic, users: users)
+                return RTMTopicSubscriptionResponse(try await channel.subscribedUsers(topic))
+            }
         }
     }
 

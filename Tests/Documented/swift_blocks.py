@@ -12,7 +12,8 @@ Makes a package as an app maker does: its manifest is the one on docs/swift.md, 
 * A page that imports what only Apple has is compiled against the declarations in Tests/Stubs.
 * Any other page is run against a relay in its own process. Fragments are called one after the other; what else a page declares is
   called by Tests/Documented/Swift/PAGE.swift. The printed address of an example becomes the real one.
-* What an app on Agora RTM pastes is compiled with Tests/Moving, in both language modes.
+* What an app on Agora RTM pastes is compiled with the apps of Tests/Moving, one in the shape of 2.1 and one in that of 2.2, in both
+  language modes. Before the move they are compiled against the vendor's signatures, as Tests/Moving/hosted.tsv has them.
 * Some lines are then made wrong, each by itself. The compiler must name their place on the page.
 
 Exit codes: 0 all is well, 1 a block is not, 2 the command line is wrong, 124 over the budget.
@@ -28,11 +29,17 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Moving"))
+sys.dont_write_bytecode = True
+import shapes  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DRIVERS = pathlib.Path(__file__).resolve().parent / "Swift"
 FOLDER = ROOT / ".build" / "docs-swift"
+# The apps that move, by the version of the hosted SDK whose shape they have.
+SHAPES = {"21": "2.1", "22": "2.2"}
 # Modules that only Apple has, each with those of them that it imports.
-STUBS = {"UIKit": [], "PencilKit": ["UIKit"], "AgoraRtmKit": []}
+STUBS = {"UIKit": [], "PencilKit": ["UIKit"]}
 ARGUMENTS = "client: WhiteboardClient, lesson: Channel"
 PRINTED = re.compile(r'"http://192\.168\.1\.5:7420/#key=[a-z0-9]+"')
 # A page that has not ended by then never does.
@@ -146,13 +153,19 @@ class Page:
 
 
 def moved(pages: dict[str, Page]) -> list[Target]:
-    """The app of Tests/Moving, before and after the move."""
+    """The apps of Tests/Moving, before and after the move."""
     aliases = pages["docs/moving-from-agora.md"].code
-    source = {name: (ROOT / "Tests" / "Moving" / f"{name}.swift").read_text() for name in ("Hosted", "Moved", "News")}
-    app = {"App.swift": source["Moved"], "Aliases.swift": aliases, "News.swift": source["News"]}
-    return [target for mode in (5, 6) for target in (
-        Target(f"Hosted{mode}", False, ["AgoraRtmKit"], {"App.swift": source["Hosted"]}, mode),
-        Target(f"Moved{mode}", False, ["RelayClient", "RelayRTM"], app, mode))]
+    targets = [Target(f"Agora{suffix}", False, [], {"Stub.swift": shapes.stub(version)}, 5) for suffix, version in SHAPES.items()]
+
+    def source(name: str) -> str:
+        return (ROOT / "Tests" / "Moving" / f"{name}.swift").read_text()
+    for mode in (5, 6):
+        for suffix in SHAPES:
+            hosted = source(f"Hosted{suffix}").replace("import AgoraRtmKit\n", f"import Agora{suffix}\n")
+            app = {"App.swift": source(f"Moved{suffix}"), "Aliases.swift": aliases, "News.swift": source("News")}
+            targets += [Target(f"Hosted{suffix}_{mode}", False, [f"Agora{suffix}"], {"App.swift": hosted}, mode),
+                        Target(f"Moved{suffix}_{mode}", False, ["RelayClient", "RelayRTM"], app, mode)]
+    return targets
 
 
 def write(pages: dict[str, Page]) -> list[Target]:
@@ -207,7 +220,7 @@ def wrong_lines(pages: dict[str, Page], targets: list[Target], binaries: pathlib
     by_name = {target.name: target for target in targets}
     stems = {file: page.stem for name, page in pages.items() for file in (name, *page.examples)}
     rows = [(by_name[stems[name]], "Page.swift", name, right, wrong) for name, right, wrong in WRONG]
-    rows += [(by_name["Moved5"], name, "App.swift", right, wrong) for name, right, wrong in WRONG_MOVES]
+    rows += [(by_name["Moved22_5"], name, "App.swift", right, wrong) for name, right, wrong in WRONG_MOVES]
     headers = ["-I", str(binaries / "Modules"), "-I", str(ROOT / "Sources" / "CEpoll")]
     headers += [word for map in binaries.glob("*.build/module.modulemap") for word in ("-Xcc", f"-fmodule-map-file={map}")]
     problems = []

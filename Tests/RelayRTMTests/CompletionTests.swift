@@ -91,7 +91,7 @@ import Testing
         presence.setState(channelName: "lesson", channelType: .message, items: ["k": "v"], completion: note("setState"))
         presence.getState(channelName: "lesson", channelType: .message, userId: "alice", completion: note("getState"))
         presence.removeState(channelName: "lesson", channelType: .message, keys: [], completion: note("removeState"))
-        presence.getOnlineUsers(channelName: "lesson", channelType: .message, options: nil, completion: note("getOnlineUsers"))
+        presence.getOnlineUser(channelName: "lesson", channelType: .message, options: nil, completion: note("getOnlineUser"))
         presence.getUserChannels(userId: "alice", completion: note("getUserChannels"))
         locks.setLock(channelName: "lesson", channelType: .message, lockName: "pen", ttl: 10, completion: note("setLock"))
         locks.acquireLock(channelName: "lesson", channelType: .message, lockName: "pen", retry: false, completion: note("acquireLock"))
@@ -103,7 +103,7 @@ import Testing
         try await eventually("presence and locks") { answers.count == 12 }
         #expect(
             Set(answers) == [
-                "setState", "getState", "removeState", "getOnlineUsers", "getUserChannels", "setLock", "acquireLock", "getLocks",
+                "setState", "getState", "removeState", "getOnlineUser", "getUserChannels", "setLock", "acquireLock", "getLocks",
                 "revokeLock",
                 "releaseLock lockNotAcquired", "removeLock", "logout",
             ])

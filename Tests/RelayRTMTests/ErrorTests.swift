@@ -149,7 +149,7 @@ import Testing
         #expect(await set(["k": String(repeating: "v", count: 2_048)]) == .presenceStateValueSizeOverflow)
         succeeded(await alice.subscribe(channelName: "lesson", option: .only([.message, .beQuiet])))
         #expect(await set(["k": "v"]) == .presenceNotWritable)
-        #expect(failure(await presence.getOnlineUsers(channelName: "alice", channelType: .user, options: nil)) == .invalidChannelType)
+        #expect(failure(await presence.getOnlineUser(channelName: "alice", channelType: .user, options: nil)) == .invalidChannelType)
         #expect(
             failure(await locks.acquireLock(channelName: "lesson", channelType: .message, lockName: "pen", retry: false)) == .lockNotExist)
         succeeded(await locks.setLock(channelName: "lesson", channelType: .message, lockName: "pen", ttl: 10))

@@ -131,12 +131,12 @@ import Testing
                 && intervals.contains { $0.userStateList.contains { $0.userId == "user-5" && $0.states == ["tool": "pen"] } }
         }
         #expect(told.presence.filter { $0.interval != nil }.allSatisfy { $0.type == .interval && $0.publisher == nil })
-        let page = succeeded(await watcher.getPresence()!.getOnlineUsers(channelName: "lesson", channelType: .message, options: nil))
+        let page = succeeded(await watcher.getPresence()!.getOnlineUser(channelName: "lesson", channelType: .message, options: nil))
         #expect(page?.totalOccupancy == 6 && page?.nextPage == nil)
         await server.stop()
     }
 
-    @Test("getOnlineUsers: pages of 100 and the total, states and users as far as they are wanted")
+    @Test("getOnlineUser: pages of 100 and the total, states and users as far as they are wanted")
     func pages() async throws {
         let server = try await relay()
         var kits: [RTMClientKit] = []
@@ -150,14 +150,14 @@ import Testing
         succeeded(await presence.setState(channelName: "lesson", channelType: .message, items: ["tool": "pen"]))
         let options = RTMGetOnlineUsersOptions()
         options.includeState = true
-        let first = try #require(succeeded(await presence.getOnlineUsers(channelName: "lesson", channelType: .message, options: options)))
+        let first = try #require(succeeded(await presence.getOnlineUser(channelName: "lesson", channelType: .message, options: options)))
         #expect(first.totalOccupancy == 105 && first.userStateList.count == 100 && first.userStateList[0].states == ["tool": "pen"])
         options.page = try #require(first.nextPage)
         options.includeState = false
-        let second = try #require(succeeded(await presence.getOnlineUsers(channelName: "lesson", channelType: .message, options: options)))
+        let second = try #require(succeeded(await presence.getOnlineUser(channelName: "lesson", channelType: .message, options: options)))
         #expect(second.userStateList.map(\.userId) == (200..<205).map { "user-\($0)" } && second.nextPage == nil)
         (options.page, options.includeUserId) = ("", false)
-        let count = try #require(succeeded(await presence.getOnlineUsers(channelName: "lesson", channelType: .message, options: options)))
+        let count = try #require(succeeded(await presence.getOnlineUser(channelName: "lesson", channelType: .message, options: options)))
         #expect(count.totalOccupancy == 105 && count.userStateList.isEmpty)
         await server.stop()
     }

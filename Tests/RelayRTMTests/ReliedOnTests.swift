@@ -19,9 +19,9 @@ import Testing
         #expect(told.texts == ["for bob"])
         let presence = try #require(alice.getPresence())
         #expect(
-            succeeded(await presence.getOnlineUsers(channelName: "lesson", channelType: .stream, options: nil))?.userStateList.map(\.userId)
+            succeeded(await presence.getOnlineUser(channelName: "lesson", channelType: .stream, options: nil))?.userStateList.map(\.userId)
                 == ["bob"])
-        #expect(succeeded(await presence.getOnlineUsers(channelName: "lesson", channelType: .message, options: nil))?.totalOccupancy == 0)
+        #expect(succeeded(await presence.getOnlineUser(channelName: "lesson", channelType: .message, options: nil))?.totalOccupancy == 0)
         let channels = succeeded(await presence.getUserChannels(userId: "bob"))
         #expect(channels?.totalChannel == 2 && channels?.channels.map(\.channelName) == ["fence", "lesson"])
         #expect(channels?.channels.map(\.channelType) == [.message, .stream])
@@ -54,7 +54,7 @@ import Testing
         #expect(tolds.map { !$0.presence.isEmpty } == [false, true, false, false, false, false])
         #expect(tolds.map { !$0.storage.isEmpty } == [false, false, true, false, false, false])
         #expect(tolds.map { !$0.locks.isEmpty } == [false, false, false, true, false, false])
-        let seen = succeeded(await alice.getPresence()!.getOnlineUsers(channelName: "lesson", channelType: .message, options: nil))
+        let seen = succeeded(await alice.getPresence()!.getOnlineUser(channelName: "lesson", channelType: .message, options: nil))
         #expect(seen?.userStateList.map(\.userId) == ["alice", "reader-0", "reader-1", "reader-2", "reader-3", "reader-5"])
         await server.stop()
     }
@@ -71,6 +71,23 @@ import Testing
         #expect(text.channelType == .message && text.channelName == "lesson" && text.channelTopic.isEmpty && text.publisher == "alice")
         #expect(text.message.stringData == "é 🦆" && text.message.rawData == nil && text.customType == "chat" && text.timestamp > 0)
         #expect(data.message.rawData == Data([0, 255, 7]) && data.message.stringData == nil && data.customType == nil)
+        await server.stop()
+    }
+
+    @Test("subscribeTopic without a list answers who publishes; an empty list, and one of more than 64, are errors that name nil")
+    func lists() async throws {
+        let server = try await relay()
+        let (alice, _) = try await client(server, "alice"), (bob, _) = try await client(server, "bob")
+        let hers = try alice.createStreamChannel("lesson"), his = try bob.createStreamChannel("lesson")
+        succeeded(await hers.join(RTMJoinChannelOption()))
+        succeeded(await his.join(RTMJoinChannelOption()))
+        #expect(succeeded(await hers.subscribeTopic("points", option: nil))?.succeedUsers == [])
+        succeeded(await his.joinTopic("points", option: nil))
+        #expect(succeeded(await hers.subscribeTopic("points", option: RTMTopicOption()))?.succeedUsers == ["bob"])
+        let empty = await hers.subscribeTopic("points", option: .only([]))
+        #expect(failure(empty) == .channelInvalidUserList && empty.1?.reason.contains("nil is everybody") == true)
+        let many = await hers.subscribeTopic("points", option: .only((1...65).map { "user-\($0)" }))
+        #expect(failure(many) == .channelExceedTopicUserLimitation && many.1?.reason.contains("at most 64 users, not 65") == true)
         await server.stop()
     }
 
@@ -192,7 +209,7 @@ import Testing
         await server.stop()
     }
 
-    @Test("the presence snapshot includes oneself, with states set before subscribing; others get them with the join")
+    @Test("the presence snapshot includes oneself, with states set before subscribing; others get them with the join, and as a change behind it")
     func snapshot() async throws {
         let server = try await relay()
         let (alice, hers) = try await client(server, "alice"), (bob, his) = try await client(server, "bob")
@@ -200,18 +217,19 @@ import Testing
         succeeded(await bob.subscribe(channelName: "lesson", option: nil))
         succeeded(await presence.setState(channelName: "lesson", channelType: .message, items: ["name": "Alice", "tool": "pen"]))
         succeeded(await alice.subscribe(channelName: "lesson", option: nil))
-        try await eventually("both are told") { !hers.presence.isEmpty && his.presence.count == 2 }
+        try await eventually("both are told") { !hers.presence.isEmpty && his.presence.count == 3 }
         #expect(hers.presence[0].type == .snapshot && hers.presence[0].snapshot.map(\.userId) == ["alice", "bob"])
         #expect(hers.presence[0].snapshot[0].states == ["name": "Alice", "tool": "pen"])
         #expect(his.presence[0].snapshot.map(\.userId) == ["bob"])
         #expect(
             his.presence[1].type == .remoteJoinChannel && his.presence[1].publisher == "alice" && his.presence[1].states["name"] == "Alice")
+        #expect(his.presence[2].type == .remoteStateChanged && his.presence[2].states == ["name": "Alice", "tool": "pen"])
         // A change is told with all states, as apps put it in place of what they had.
         succeeded(await presence.setState(channelName: "lesson", channelType: .message, items: ["tool": "eraser"]))
         succeeded(await presence.removeState(channelName: "lesson", channelType: .message, keys: ["name"]))
-        try await eventually("both changes") { his.presence.count == 4 }
-        #expect(his.presence[2].type == .remoteStateChanged && his.presence[2].states == ["name": "Alice", "tool": "eraser"])
-        #expect(his.presence[3].states == ["tool": "eraser"])
+        try await eventually("both changes") { his.presence.count == 5 }
+        #expect(his.presence[3].type == .remoteStateChanged && his.presence[3].states == ["name": "Alice", "tool": "eraser"])
+        #expect(his.presence[4].states == ["tool": "eraser"])
         #expect(
             succeeded(await bob.getPresence()!.getState(channelName: "lesson", channelType: .message, userId: "alice"))?.state.states == [
                 "tool": "eraser"

@@ -27,4 +27,10 @@ typealias AgoraRtmSubscribeChannelFeature = RTMSubscribeChannelFeature; typealia
 typealias AgoraRtmGetLocksResponse = RTMGetLocksResponse; typealias AgoraRtmGetUserChannelsResponse = RTMGetUserChannelsResponse
 typealias AgoraRtmTopicSubscriptionResponse = RTMTopicSubscriptionResponse
 typealias AgoraRtmPresenceGetStateResponse = RTMPresenceGetStateResponse
-typealias AgoraRtmGetTopicSubscribedUsersResponse = RTMGetTopicSubscribedUsersResponse
+typealias AgoraRtmGetTopicSubscribedUsersResponse = RTMGetTopicSubscribedUsersResponse; typealias AgoraRtmStateItem = RTMStateItem
+typealias AgoraRtmPresenceOptions = RTMPresenceOptions; typealias AgoraRtmWhoNowResponse = RTMWhoNowResponse
+typealias AgoraRtmWhereNowResponse = RTMWhereNowResponse; typealias AgoraRtmTopicSubscriptionBlock = RTMTopicSubscriptionBlock
+typealias AgoraRtmGetTopicSubscribedUsersBlock = RTMGetTopicSubscribedUsersBlock; typealias AgoraRtmGetMetadataBlock = RTMGetMetadataBlock
+typealias AgoraRtmGetLocksBlock = RTMGetLocksBlock; typealias AgoraRtmWhoNowBlock = RTMWhoNowBlock
+typealias AgoraRtmWhereNowBlock = RTMWhereNowBlock; typealias AgoraRtmGetOnlineUsersBlock = RTMGetOnlineUsersBlock
+typealias AgoraRtmGetUserChannelsBlock = RTMGetUserChannelsBlock; typealias AgoraRtmPresenceGetStateBlock = RTMPresenceGetStateBlock

@@ -35,13 +35,15 @@ public enum ClientSecret: Sendable, Equatable {
                     limit: Self.digitCount, actual: digits.utf8.count)
             }
             return digits
-        case .inMemory: return KeptDigits.draw(Self.digitCount)
+        case .inMemory: return Self.drawn()
         case .kept(let folder):
-            guard address.isLasting else { return KeptDigits.draw(Self.digitCount) }
+            guard address.isLasting else { return Self.drawn() }
             func place(_ relayID: String?) -> KeptDigits { Self.place(of: user, at: address, relayID, in: folder, keychain) }
             return try place(relayID).readOrDraw { relayID == nil ? nil : try? place(nil).readOrDraw() }
         }
     }
+
+    package static func drawn() -> String { KeptDigits.draw(digitCount) }
 
     /// Keeps what a relay has told. [AC17]
     ///

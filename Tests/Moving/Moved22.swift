@@ -1,7 +1,7 @@
-import AgoraRtmKit
+import RelayRTM
 import Foundation
 
-/// An app of the kind that moves: a whiteboard with live points, contacts, an auction, a chat. `Hosted.swift` and `Moved.swift`
+/// An app of the kind that moves: a whiteboard with live points, contacts, an auction, a chat. `Hosted22.swift` and `Moved22.swift`
 /// are the same file before and after the move; a test compiles both and counts the lines that differ.
 class LessonModel: NSObject, AgoraRtmClientDelegate {
     var agoraRtmKit: AgoraRtmClientKit?
@@ -17,7 +17,7 @@ class LessonModel: NSObject, AgoraRtmClientDelegate {
 
     func enter(userId: String, token: String, rtcToken: String) async -> Bool {
         do {
-            let config = AgoraRtmClientConfig(appId: "your_app_id", userId: userId)
+            let config = AgoraRtmClientConfig(host: "192.168.1.5", key: "your_key", userId: userId)
             config.presenceTimeout = 30
             let kit = try AgoraRtmClientKit(config, delegate: self)
             agoraRtmKit = kit
@@ -135,7 +135,7 @@ class LessonModel: NSObject, AgoraRtmClientDelegate {
         await presence?.setState(channelName: channel, channelType: .message, items: ["tool": "pen"])
         let options = AgoraRtmGetOnlineUsersOptions()
         options.includeState = true
-        if let (page, _) = await presence?.getOnlineUsers(channelName: channel, channelType: .stream, options: options), let page {
+        if let (page, _) = await presence?.getOnlineUser(channelName: channel, channelType: .stream, options: options), let page {
             users = page.userStateList
             print(page.totalOccupancy, page.nextPage ?? "")
         }

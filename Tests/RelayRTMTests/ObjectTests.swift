@@ -1,0 +1,92 @@
+import Foundation
+import RelayClient
+import RelayRTM
+import RelayServer
+import Testing
+
+/// What hosted RTM's objects have because they are `NSObject`s, and both shapes of what differs between 2.1 and 2.2.
+@Suite("objects that apps fill, read and compare", .timeLimit(.minutes(5)))
+@MainActor struct ObjectTests {
+    @Test("an object that an app makes is its fields: set, compared, hashed, copied, and named in its description")
+    func fields() throws {
+        let message = RTMMessage()
+        message.stringData = "hello"
+        let event = RTMMessageEvent()
+        (event.channelType, event.channelName, event.publisher, event.message) = (.message, "lesson", "anna", message)
+        let copied = try #require(event.copy() as? RTMMessageEvent)
+        #expect(copied !== event && copied == event && copied.hash == event.hash && Set([copied, event]).count == 1)
+        copied.publisher = "ben"
+        #expect(copied != event && event.publisher == "anna" && Set([copied, event]).count == 2)
+        // Other objects are other things, with whatever fields.
+        #expect(!RTMTopicOption().isEqual(RTMSubscribeOptions()) && RTMCommonResponse() == RTMCommonResponse())
+        let text = event.description
+        #expect(text.hasPrefix("RTMMessageEvent(") && text.contains("channelName: lesson") && text.contains("stringData: Optional(\"hello\")"))
+        let item = RTMMetadataItem()
+        (item.key, item.value) = ("title", "Ink")
+        let metadata = try #require(RTMMetadata())
+        metadata.setMetadataItem(item)
+        #expect(metadata.getItems() == [item] && metadata.destroy() == 0)
+        metadata.clear()
+        #expect(metadata.getItems().isEmpty && metadata.majorRevision == -1)
+    }
+
+    @Test("states are a dictionary as in 2.2, which is read as a list of items is, and a list as in 2.1")
+    func states() {
+        let item = RTMStateItem()
+        (item.key, item.value) = ("tool", "pen")
+        let user = RTMUserState()
+        user.stateItems = [item]
+        #expect(user.states == ["tool": "pen"] && user.stateItems == [item])
+        user.states["name"] = "Anna"
+        #expect(user.states.first { $0.key == "name" }?.value == "Anna")
+        var named: [String] = []
+        for state in user.states { named.append("\(state.key) \(state.value)") }
+        #expect(named.sorted() == ["name Anna", "tool pen"] && user.stateItems.map(\.key) == ["name", "tool"])
+        let event = RTMPresenceEvent()
+        event.states = user.states
+        #expect(event.stateItems == user.stateItems)
+    }
+
+    @Test("an error is an NSError with the number of its code, and a call's name and reason in its text")
+    func errors() async throws {
+        let kit = try RTMClientKit(config("anna", port: nobodysPort), delegate: nil)
+        let error = try #require(await kit.publish(channelName: "lesson", message: "x", option: nil).1)
+        #expect(error.code == -10002 && error.domain == "RelayRTM" && error.errorCode == .notLogin && error.operation == "publish")
+        #expect(error.localizedDescription.contains("publish: not logged in") && error.description == error.localizedDescription)
+        let thrown: any Error = error
+        #expect((thrown as? RTMErrorInfo) === error && (thrown as NSError).code == -10002)
+    }
+
+    @Test("questions have their names in 2.1 and 2.2, and set states as a list")
+    func names() async throws {
+        let server = try await relay()
+        let (kit, _) = try await client(server, "anna")
+        succeeded(await kit.subscribe(channelName: "lesson", option: nil))
+        let presence = try #require(kit.getPresence())
+        let item = RTMStateItem()
+        (item.key, item.value) = ("tool", "pen")
+        succeeded(await presence.setState(channelName: "lesson", channelType: .message, items: [item]))
+        let options = RTMPresenceOptions()
+        options.includeState = true
+        let now = succeeded(await presence.whoNow(channelName: "lesson", channelType: .message, options: options))
+        #expect(now?.userStateList.map(\.states) == [["tool": "pen"]])
+        let users = succeeded(await presence.getOnlineUser(channelName: "lesson", channelType: .message, options: options))
+        #expect(users == now)
+        let place = succeeded(await presence.whereNow(userId: "anna"))
+        let channels = succeeded(await presence.getUserChannels(userId: "anna"))
+        #expect(place?.channels.map(\.channelName) == ["lesson"] && place == channels)
+        await server.stop()
+    }
+
+    @Test("a secret in memory lasts as long as its kit: it logs in again, and nobody else does with its user id")
+    func secret() async throws {
+        let server = try await relay()
+        let (kit, _) = try await client(server, "anna")
+        succeeded(await kit.logout())
+        succeeded(await kit.login(nil))
+        let other = try RTMClientKit(config(server, "anna"), delegate: nil)
+        let refused = await other.login(nil)
+        #expect(failure(refused) == .loginRejected && refused.1?.relayError?.code == .userIDTaken)
+        await server.stop()
+    }
+}
