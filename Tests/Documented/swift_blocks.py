@@ -152,9 +152,9 @@ class Page:
             f"        try await Relay.run {{ client, lesson in\n{calls}        }}\n    }}\n}}\n")
 
 
-def moved(pages: dict[str, Page]) -> list[Target]:
+def moved() -> list[Target]:
     """The apps of Tests/Moving, before and after the move."""
-    aliases = pages["docs/moving-from-agora.md"].code
+    aliases = (ROOT / "docs" / "examples" / "AgoraAliases.swift").read_text()
     targets = [Target(f"Agora{suffix}", False, [], {"Stub.swift": shapes.stub(version)}, 5) for suffix, version in SHAPES.items()]
 
     def source(name: str) -> str:
@@ -179,7 +179,7 @@ def write(pages: dict[str, Page]) -> list[Target]:
         raise Red('no page has a manifest with the path "../whiteboard-relay"')
     declarations = {name: (ROOT / "Tests" / "Stubs" / f"{name}.swift").read_text() for name in STUBS}
     stubs = [Target(name, False, needs, {"Stub.swift": declarations[name]}) for name, needs in STUBS.items()]
-    targets = stubs + [page.target() for page in pages.values() if page.code] + moved(pages)
+    targets = stubs + [page.target() for page in pages.values() if page.code] + moved()
     more = "".join(target.manifest() for target in targets)
     files = {"Package.swift": manifest.replace('"../whiteboard-relay"', '"../relay"') + more}
     for name in re.findall(r'arget\(name: "(\w+)"', manifest):

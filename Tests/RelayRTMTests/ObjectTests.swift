@@ -80,13 +80,34 @@ import Testing
 
     @Test("a secret in memory lasts as long as its kit: it logs in again, and nobody else does with its user id")
     func secret() async throws {
-        let server = try await relay()
-        let (kit, _) = try await client(server, "anna")
+        let server = try await relay(access: .keys())
+        let key = try #require(server.keys?.join)
+        let kit = try RTMClientKit(config(server, "anna", key: key), delegate: nil)
+        succeeded(await kit.login(nil))
         succeeded(await kit.logout())
         succeeded(await kit.login(nil))
-        let other = try RTMClientKit(config(server, "anna"), delegate: nil)
+        let other = try RTMClientKit(config(server, "anna", key: key), delegate: nil)
         let refused = await other.login(nil)
         #expect(failure(refused) == .loginRejected && refused.1?.relayError?.code == .userIDTaken)
+        await server.stop()
+    }
+
+    @Test("metadata of another user is read by everybody, and written by moderators only")
+    func others() async throws {
+        let server = try await relay(access: .keys())
+        let keys = try #require(server.keys)
+        let editor = try RTMClientKit(config(server, "anna", key: keys.join), delegate: nil)
+        let host = try RTMClientKit(config(server, "host", key: keys.host), delegate: nil)
+        succeeded(await editor.login(nil))
+        succeeded(await host.login(nil))
+        let item = RTMMetadataItem(), metadata = try #require(RTMMetadata())
+        (item.key, item.value) = ("class", "4b")
+        metadata.items = [item]
+        let refused = try #require(editor.getStorage())
+        #expect(failure(await refused.setUserMetadata(userId: "host", data: metadata, options: nil)) == .notPermitted)
+        succeeded(await host.getStorage()!.setUserMetadata(userId: "anna", data: metadata, options: nil))
+        #expect(succeeded(await refused.getUserMetadata(userId: "anna"))?.data?.getItems().map(\.value) == ["4b"])
+        succeeded(await refused.getUserMetadata(userId: "host"))
         await server.stop()
     }
 }

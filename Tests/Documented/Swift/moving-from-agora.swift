@@ -2,7 +2,7 @@ import RelayRTM
 
 @main enum Main {
     @MainActor static func main() async throws {
-        try await Relay.run { _, _ in
+        try await Relay.run { client, lesson in
             guard let config = AgoraRtmClientConfig(address: Relay.printed, userId: "anna") else {
                 throw Relay.Wrong("no address: \(Relay.printed)")
             }
@@ -11,6 +11,10 @@ import RelayRTM
             try Relay.expect(await kit.subscribe(channelName: "lesson", option: nil).1 == nil, "subscribe")
             try Relay.expect(await kit.publish(channelName: "lesson", message: "hello", option: nil).1 == nil, "publish")
             kit.destroy()
+            try await fragment1(client: client, lesson: lesson)
+            // Its clear takes away what it has drawn.
+            try await lesson.upToDate()
+            try Relay.expect(try await lesson.board.records().isEmpty, "records")
         }
     }
 }

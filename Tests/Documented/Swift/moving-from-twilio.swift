@@ -3,6 +3,7 @@ import RelayClient
 @main enum Main {
     @MainActor static func main() async throws {
         try await Relay.run { client, lesson in
+            try await fragment2(client: client, lesson: lesson)
             let first = Task { try await fragment1(client: client, lesson: lesson) }
             let room = try DrawingRoom("lesson", at: Invitation(Relay.printed), as: "carol-77aa")
             let (shown, tell) = AsyncStream<Payload?>.makeStream(), (names, come) = AsyncStream<[String]>.makeStream()
