@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 import RelayClient
 import RelayConsole
 import RelayIO
@@ -15,16 +19,21 @@ final class BenchRelay {
     ///   - options: of `serve`, besides host and port.
     ///   - pinning: the program that keeps it on a processor of its own.
     init(_ options: [String], pinning: String? = nil) throws {
-        let program = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
+        let program = Program.path
         let words = ["serve", "--host", "127.0.0.1", "--port", "0", "--auth", "open", "--log-level", "error"] + options
-        let output = Pipe()
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw Failure("a pipe: \(String(cString: strerror(errno)))") }
+        defer { close(ends[0]) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let begin = ContinuousClock.now
-        process = try ChildProcess(
-            pinning ?? program.path, (pinning == nil ? [] : ["-c", "\(CorePinning.relayCore)", program.path]) + words,
-            output: .descriptor(output.fileHandleForWriting.fileDescriptor))
-        try output.fileHandleForWriting.close()
-        var line: [UInt8] = []
-        while line.last != UInt8(ascii: "\n"), let byte = try output.fileHandleForReading.read(upToCount: 1)?.first { line.append(byte) }
+        do {
+            defer { close(ends[1]) }
+            process = try ChildProcess(
+                pinning ?? program, (pinning == nil ? [] : ["-c", "\(CorePinning.relayCore)", program]) + words,
+                output: .descriptor(ends[1]))
+        }
+        var line: [UInt8] = [], byte: UInt8 = 0
+        while line.last != UInt8(ascii: "\n"), read(ends[0], &byte, 1) == 1 { line.append(byte) }
         startUp = ContinuousClock.now - begin
         guard let address = RelayAddress(String(decoding: line.dropLast(), as: UTF8.self)) else {
             process.signal(SIGTERM)

@@ -1,5 +1,10 @@
 import BoardFormat
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+import RelayIO
 import RelayConsole
 import RelayLoad
 

@@ -1,4 +1,9 @@
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+import RelayIO
 import RelaySystem
 
 /// Keeps the relay and its load on a processor each, so that neither takes the other's, by the program `taskset`, which

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 import RelayConsole
 import RelayIO
 import RelayLoad
@@ -105,7 +109,7 @@ struct LoadBench: Sendable {
     /// A load waits for its sockets by itself: not on a thread that others want.
     static func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+            SystemThread.detach { continuation.resume(with: Result { try body() }) }
         }
     }
 }

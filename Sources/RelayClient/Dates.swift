@@ -1,4 +1,9 @@
-public import Foundation
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+import RelayIO
 import RelayClientCore
 
 // The machine counts milliseconds, as the wire does: it knows no calendar. Apps get dates.

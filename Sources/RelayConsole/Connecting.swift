@@ -1,6 +1,10 @@
 import BoardFormat
 import Dispatch
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 import RelayClient
 import RelayIO
 import RelayWire
@@ -63,7 +67,7 @@ extension Arguments {
         guard let bytes = try PrivateFile.read(path, bytesMax: Limits.tokenBytesMax + 2) else {
             throw Failure("\(path): no such file\(hint)", exitCode: .usage)
         }
-        let text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        let text = String(decoding: bytes, as: UTF8.self).trimmed
         guard !text.isEmpty else { throw Failure("\(path) is empty") }
         return text
     }

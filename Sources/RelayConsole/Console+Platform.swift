@@ -1,4 +1,4 @@
-import Foundation
+import RelayIO
 
 /// Standard output takes data only; everything that is said to people goes to standard error.
 package enum Console {
@@ -12,19 +12,19 @@ package enum Console {
 
     /// One line of data.
     package static func print(_ line: String) throws(OutputClosed) {
-        guard write(line + "\n", to: STDOUT_FILENO) else { throw OutputClosed() }
+        guard Descriptor.write(line + "\n", to: STDOUT_FILENO) else { throw OutputClosed() }
     }
 
     /// Data that is no text, or not to be changed, and a line end.
     package static func print(raw bytes: [UInt8]) throws(OutputClosed) {
-        guard (bytes + [UInt8(ascii: "\n")]).withUnsafeBytes({ write($0, to: STDOUT_FILENO) }) else { throw OutputClosed() }
+        guard (bytes + [UInt8(ascii: "\n")]).withUnsafeBytes({ Descriptor.write($0, to: STDOUT_FILENO) }) else { throw OutputClosed() }
     }
 
     /// Calls `act` once when nobody reads standard output, a pipe or a socket, any more: a write would tell only when it has something.
     ///
     /// The thread that waits for it ends then, or with the process.
     package static func whenOutputCloses(_ act: @escaping @Sendable () -> Void) {
-        Thread.detachNewThread {
+        SystemThread.detach {
             var watched = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
             while true {
                 let count = poll(&watched, 1, -1)
@@ -37,10 +37,10 @@ package enum Console {
     }
 
     /// One line for people.
-    package static func note(_ line: String) { _ = write(line + "\n", to: STDERR_FILENO) }
+    package static func note(_ line: String) { _ = Descriptor.write(line + "\n", to: STDERR_FILENO) }
 
     /// Without an end of line.
-    package static func noteRaw(_ text: String) { _ = write(text, to: STDERR_FILENO) }
+    package static func noteRaw(_ text: String) { _ = Descriptor.write(text, to: STDERR_FILENO) }
 
     package static var inputIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
     package static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
@@ -93,24 +93,4 @@ package enum Console {
     /// All of it, waiting where the reader is slow.
     ///
     /// - Returns: whether it was written; `false`: the reader is gone.
-    private static func write(_ text: String, to descriptor: Int32) -> Bool {
-        var text = text
-        return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
-    }
-
-    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
-            if count > 0 {
-                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            } else if errno == EAGAIN {
-                var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                poll(&poller, 1, -1)
-            } else if errno != EINTR {
-                return false
-            }
-        }
-        return true
-    }
 }

@@ -1,4 +1,9 @@
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+import RelayIO
 
 /// Files that a command is given.
 package enum FileContents {
@@ -34,7 +39,7 @@ package enum FileContents {
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         while true {
-            let count = Foundation.read(descriptor, &buffer, buffer.count)
+            let count = RelayIO.read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw Failure("\(name) cannot be read: \(String(cString: strerror(errno)))") }
             if count == 0 { return }

@@ -1,4 +1,14 @@
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+import RelayIO
+
+extension String {
+    /// Without white space and line ends on both sides.
+    package var trimmed: String { String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed()) }
+}
 
 /// Asks whoever sits at the terminal.
 package enum Question {
@@ -11,6 +21,6 @@ package enum Question {
         let watching = [SIGINT, SIGTERM].map { ($0, signal($0, SIG_DFL)) }
         defer { for (number, handler) in watching { signal(number, handler) } }
         Console.noteRaw("\(words) [y/N] ")
-        return ["y", "yes"].contains((readLine() ?? "").trimmingCharacters(in: .whitespaces).lowercased())
+        return ["y", "yes"].contains((readLine() ?? "").trimmed.lowercased())
     }
 }

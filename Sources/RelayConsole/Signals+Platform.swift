@@ -1,5 +1,9 @@
 import Dispatch
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 import RelayIO
 
 /// SIGINT, SIGTERM, and SIGHUP of a terminal that is closed: the first can be waited for, the second ends the process at once.

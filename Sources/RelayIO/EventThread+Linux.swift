@@ -1,7 +1,6 @@
 #if os(Linux)
     internal import CEpoll
     internal import Dispatch
-    internal import Foundation
 
     /// A thread that does nothing but wait in epoll_wait(2) and hand over what came.
     ///
@@ -54,7 +53,7 @@
         ///   - queue: which is entered with what came. Its label is the thread's name, of which the system keeps 15 bytes.
         ///   - handOver: called on the queue, by the thread.
         func start(entering queue: DispatchQueue, _ handOver: @escaping @Sendable () -> Void) {
-            Thread.detachNewThread { [self] in
+            SystemThread.detach { [self] in
                 // Foundation's `Thread.name` reaches the system or not, as the new thread or the old one is first.
                 pthread_setname_np(pthread_self(), String(decoding: queue.label.utf8.prefix(15), as: UTF8.self))
                 // An item, because a closure given to `sync` is allocated three times at each call. Not one for ever: libdispatch

@@ -1,5 +1,10 @@
 import BoardFormat
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+import RelayIO
 
 extension Load {
     /// Publishers that only publish, subscribers that only read.

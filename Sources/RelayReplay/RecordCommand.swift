@@ -1,5 +1,9 @@
 import BoardFormat
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 import RelayClient
 import RelayConsole
 import RelayIO

@@ -1,5 +1,9 @@
 internal import Dispatch
-internal import Foundation
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 import RelayIO
 
 #if os(Linux)
@@ -50,7 +54,7 @@ package final class ChildProcess: @unchecked Sendable {
         guard code == 0 else { throw SocketAddress.Failure("cannot start \(program)", code: code) }
         self.identifier = identifier
         ended.enter()
-        Thread.detachNewThread { [self] in reap() }
+        SystemThread.detach { [self] in reap() }
     }
 
     private func reap() {

@@ -1,5 +1,10 @@
 import CResources
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+import RelayIO
 import RelayBench
 import RelayConsole
 import RelayReplay

@@ -1,4 +1,9 @@
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+import RelayIO
 
 @available(macOS 15, iOS 18, *)
 extension WhiteboardRelay.Storage {

@@ -1,5 +1,10 @@
 import BoardFormat
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+import RelayIO
 import RelayConsole
 
 /// Where an exported board goes: a file, which is there as a whole or not at all, or standard output.
@@ -10,7 +15,7 @@ struct BoardOutput {
     private let path: String?
     private let escape: Escape
     private let temporary: String?
-    private let handle: FileHandle?
+    private let handle: Int32?
     private(set) var bytes = 0
 
     /// - Parameter path: `nil` or `-` for standard output.
@@ -28,7 +33,7 @@ struct BoardOutput {
         self.temporary = temporary
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw Failure("\(Printable.quoted(path)) cannot be written: \(String(cString: strerror(errno)))") }
-        handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        handle = descriptor
     }
 
     /// Whole lines.
@@ -39,11 +44,7 @@ struct BoardOutput {
             let text = String(decoding: lines.dropLast(), as: UTF8.self)
             return try Console.print(Console.outputIsTerminal ? Self.shown(text, escape) : text)
         }
-        do {
-            try handle.write(contentsOf: Data(lines))
-        } catch {
-            throw failure("\(error.localizedDescription)")
-        }
+        guard lines.withUnsafeBytes({ Descriptor.write($0, to: handle) }) else { throw failure(String(cString: strerror(errno))) }
     }
 
     /// The same document, with nothing in it that a terminal obeys.
@@ -69,17 +70,13 @@ struct BoardOutput {
     /// All is written: the file takes its name.
     func finish() throws {
         guard let handle, let temporary, let path else { return }
-        do {
-            try handle.synchronize()
-            try handle.close()
-        } catch {
-            throw failure("\(error.localizedDescription)")
-        }
+        guard fsync(handle) == 0, close(handle) == 0 else { throw failure(String(cString: strerror(errno))) }
         guard rename(temporary, path) == 0 else { throw failure(String(cString: strerror(errno))) }
     }
 
     /// Something went wrong: nothing is left.
     func abandon() {
+        if let handle { close(handle) }
         if let temporary { unlink(temporary) }
     }
 
