@@ -123,8 +123,8 @@ public final class RTMStreamChannel: Sendable {
             case .only(let list) where list.isEmpty:
                 throw RTMErrorInfo(.channelInvalidUserList, "users is an empty list, which is nobody: nil is everybody")
             case .only(let list) where list.count > Limits.listedUsersMax:
-                throw RTMErrorInfo(
-                    .channelExceedTopicUserLimitation, "a list has at most \(Limits.listedUsersMax) users, not \(list.count): nil is everybody")
+                let text = "a list has at most \(Limits.listedUsersMax) users, not \(list.count): nil is everybody"
+                throw RTMErrorInfo(.channelExceedTopicUserLimitation, text)
             case .only: return RTMTopicSubscriptionResponse(try await channel.subscribeTopic(topic, users: users))
             case .all:
                 try await channel.subscribeTopic(topic, users: users)

@@ -81,8 +81,9 @@ def main() -> int:
     unforetold = shapes.unforetold(lacks, GUIDE.read_text())
     for name in unforetold:
         print(f"missing in RelayRTM, and not in {GUIDE.name}: {name}", file=sys.stderr)
+    types = sorted({row.symbol if row.type == "-" else row.type for row in lacks})
     print(f"RelayRTM has {len(hosted) - len(lacks)} of {len(hosted)} symbols of the hosted SDK, 2.1 and 2.2; of the others "
-          f"{len(unforetold)} are not in {GUIDE.name}: " + ", ".join(sorted({row.type if row.type != "-" else row.symbol for row in lacks})))
+          f"{len(unforetold)} are not in {GUIDE.name}: {', '.join(types)}")
     return 1 if missing or ruled or grown or symbols < 100 or unforetold or len(hosted) < 600 else 0
 
 

@@ -20,7 +20,7 @@ import Testing
         // Other objects are other things, with whatever fields.
         #expect(!RTMTopicOption().isEqual(RTMSubscribeOptions()) && RTMCommonResponse() == RTMCommonResponse())
         let text = event.description
-        #expect(text.hasPrefix("RTMMessageEvent(") && text.contains("channelName: lesson") && text.contains("stringData: Optional(\"hello\")"))
+        #expect(text.hasPrefix("RTMMessageEvent(") && text.contains("channelName: lesson") && text.contains("Optional(\"hello\")"))
         let item = RTMMetadataItem()
         (item.key, item.value) = ("title", "Ink")
         let metadata = try #require(RTMMetadata())

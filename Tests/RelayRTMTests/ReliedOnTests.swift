@@ -209,7 +209,7 @@ import Testing
         await server.stop()
     }
 
-    @Test("the presence snapshot includes oneself, with states set before subscribing; others get them with the join, and as a change behind it")
+    @Test("the presence snapshot includes oneself, with states set before subscribing; others get them with the join and behind it")
     func snapshot() async throws {
         let server = try await relay()
         let (alice, hers) = try await client(server, "alice"), (bob, his) = try await client(server, "bob")
