@@ -89,8 +89,4 @@ package enum Console {
         return
             "\(parts.tm_year + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
     }
-
-    /// All of it, waiting where the reader is slow.
-    ///
-    /// - Returns: whether it was written; `false`: the reader is gone.
 }

@@ -54,7 +54,6 @@
         ///   - handOver: called on the queue, by the thread.
         func start(entering queue: DispatchQueue, _ handOver: @escaping @Sendable () -> Void) {
             SystemThread.detach { [self] in
-                // Foundation's `Thread.name` reaches the system or not, as the new thread or the old one is first.
                 pthread_setname_np(pthread_self(), String(decoding: queue.label.utf8.prefix(15), as: UTF8.self))
                 // An item, because a closure given to `sync` is allocated three times at each call. Not one for ever: libdispatch
                 // counts its turns in 32 bits, and traps when they are through (`_dispatch_block_sync_invoke`).

@@ -11,12 +11,11 @@ public enum RTMErrorCode: Int, Sendable {
     case notLogin = -10002, invalidToken = -10005, invalidUserId = -10006, invalidChannelName = -10008, tokenExpired = -10009
     case loginNoServerResources = -10010, loginTimeout = -10011, loginRejected = -10012, invalidParameter = -10014
     case duplicateOperation = -10017, instanceAlreadyReleased = -10018, invalidChannelType = -10019
+    case operationRateExceedLimitation = -10021, serviceNotSupport = -10022, loginCanceled = -10023, notConnected = -10025
     // Never:
     case notInitialized = -10001, invalidAppId = -10003, invalidEventHandler = -10004, initServiceFailed = -10007, loginAborted = -10013
     case loginNotAuthorized = -10015, loginInconsistentAppId = -10016, invalidEncryptionParameter = -10020
     case invalidPrivateConfig = -10024, renewTokenTimeout = -10026
-    case operationRateExceedLimitation = -10021, serviceNotSupport = -10022, loginCanceled = -10023, notConnected = -10025
-
     // Channels, topics, messages.
     case channelNotJoined = -11001, channelNotSubscribed = -11002, channelInstanceExceedLimitation = -11005, channelInErrorState = -11006
     case channelJoinFailed = -11007, channelInvalidTopicName = -11008, channelInvalidMessage = -11009

@@ -19,7 +19,7 @@ public final class RTMErrorInfo: NSError, @unchecked Sendable {
         self.reason = reason
         self.operation = operation
         self.relayError = relayError
-        let text = "\(operation): \(reason) (\(code.rawValue))"
+        let text = "\(operation.isEmpty ? "" : "\(operation): ")\(reason) (\(code.rawValue))"
         super.init(domain: "RelayRTM", code: code.rawValue, userInfo: [NSLocalizedDescriptionKey: text])
     }
 

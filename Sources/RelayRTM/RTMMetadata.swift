@@ -2,6 +2,13 @@ import RelayClient
 
 /// One key and value of a channel's or user's metadata.
 public final class RTMMetadataItem: RTMObject<RTMMetadataItemFields> {
+    /// Any text.
+    // On Apple's systems every `NSObject` has a method `value`, which is found before a field.
+    public var value: String {
+        get { fields.value }
+        set { fields.value = newValue }
+    }
+
     /// An empty one.
     public convenience init() { self.init(fields: .init()) }
 
@@ -17,8 +24,7 @@ public final class RTMMetadataItem: RTMObject<RTMMetadataItemFields> {
 public struct RTMMetadataItemFields: Hashable {
     /// 1…64 bytes of ASCII.
     public var key = ""
-    /// Any text.
-    public var value = ""
+    var value = ""
     /// Who wrote it last, if that was recorded.
     public var authorUserId = ""
     /// As read: of the change that wrote it. As a condition: −1 none, 0 there is no such item, else the revision it must have.

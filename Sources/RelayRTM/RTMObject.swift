@@ -1,7 +1,7 @@
 public import Foundation
 
-/// What the hosted SDK's objects have because they are `NSObject`s, for all objects that apps fill, read and compare: each is its fields.
-/// Two with equal fields are equal, `copy()` makes another one, and `description` names each field.
+/// What apps do with the hosted SDK's objects, which are `NSObject`s: each object is its fields. `copy()` makes another one with the same
+/// fields, which it shares, and `description` names them. Two with equal fields are equal: while one is in a set, leave it as it is.
 @dynamicMemberLookup
 public class RTMObject<Fields: Hashable>: NSObject, NSCopying {
     var fields: Fields
@@ -29,6 +29,13 @@ public class RTMObject<Fields: Hashable>: NSObject, NSCopying {
 
 /// One state as hosted RTM 2.1 has it.
 public final class RTMStateItem: RTMObject<RTMStateItemFields> {
+    /// Its value.
+    // On Apple's systems every `NSObject` has a method `value`, which is found before a field.
+    public var value: String {
+        get { fields.value }
+        set { fields.value = newValue }
+    }
+
     /// An empty one.
     public convenience init() { self.init(fields: .init()) }
 }
@@ -37,8 +44,7 @@ public final class RTMStateItem: RTMObject<RTMStateItemFields> {
 public struct RTMStateItemFields: Hashable {
     /// Name of the state.
     public var key = ""
-    /// Its value.
-    public var value = ""
+    var value = ""
 }
 
 extension [RTMStateItem] {

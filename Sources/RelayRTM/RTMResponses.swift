@@ -23,7 +23,7 @@ public final class RTMTopicSubscriptionResponse: RTMObject<RTMTopicSubscriptionR
 public struct RTMTopicSubscriptionResponseFields: Hashable {
     /// Of listed users those who are heard from now on, present or not; else who publishes at this moment.
     public var succeedUsers: [String] = []
-    /// Users who could not be added: bad names.
+    /// Users who could not be added: bad names, and those beyond 64 over all calls.
     public var failedUsers: [String] = []
 }
 

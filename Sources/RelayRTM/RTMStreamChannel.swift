@@ -128,7 +128,9 @@ public final class RTMStreamChannel: Sendable {
             case .only: return RTMTopicSubscriptionResponse(try await channel.subscribeTopic(topic, users: users))
             case .all:
                 try await channel.subscribeTopic(topic, users: users)
-                return RTMTopicSubscriptionResponse(try await channel.subscribedUsers(topic))
+                // They are heard, whether it can be told who they are or not.
+                let users = try? await channel.subscribedUsers(topic)
+                return users.map { RTMTopicSubscriptionResponse($0) } ?? RTMTopicSubscriptionResponse()
             }
         }
     }

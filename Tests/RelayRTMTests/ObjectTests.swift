@@ -110,4 +110,22 @@ import Testing
         succeeded(await refused.getUserMetadata(userId: "host"))
         await server.stop()
     }
+
+    @Test("a board is read by a channel's handle: in a channel that the kit has subscribed it is refused, and the kit stays there")
+    func board() async throws {
+        let server = try await relay()
+        let (kit, told) = try await client(server, "anna"), (other, _) = try await client(server, "ben")
+        succeeded(await kit.subscribe(channelName: "lesson", option: nil))
+        let board = try #require(kit.relayClient).channel("lesson").board
+        await #expect { try await board.records() } throws: { ($0 as? RelayError)?.code == .badRequest }
+        succeeded(await other.publish(channelName: "lesson", message: "still here", option: nil))
+        try await eventually("the message") { told.texts == ["still here"] }
+        // By its handle the channel tells the kit's delegate the same, and its board is read.
+        let drawings = try #require(kit.relayClient).channel("drawings")
+        try await drawings.open()
+        succeeded(await other.publish(channelName: "drawings", message: "hello", option: nil))
+        try await eventually("the other message") { told.texts == ["still here", "hello"] }
+        #expect(try await drawings.board.records().isEmpty)
+        await server.stop()
+    }
 }

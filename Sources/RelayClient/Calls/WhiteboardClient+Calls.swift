@@ -57,10 +57,15 @@ extension WhiteboardClient {
     package func subscribe(
         _ channel: String, features: Set<Feature> = [.messages, .presence], quiet: Bool = false, since: Since? = nil
     ) async throws(RelayError) {
-        _ = try await core.ask(.subscribe(try checkedName(channel), features: features, quiet: quiet, since: since))
+        let name = try checkedName(channel)
+        core.act { readable, _ in _ = readable.subscribedByCalls.insert(channel) }
+        _ = try await core.ask(.subscribe(name, features: features, quiet: quiet, since: since))
     }
 
-    package func unsubscribe(_ channel: String) async throws(RelayError) { _ = try await core.ask(.unsubscribe(try checkedName(channel))) }
+    package func unsubscribe(_ channel: String) async throws(RelayError) {
+        _ = try await core.ask(.unsubscribe(try checkedName(channel)))
+        core.act { readable, _ in _ = readable.subscribedByCalls.remove(channel) }
+    }
 
     package func history(of channel: String, from: UInt64? = nil, backwards: Bool = false, limit: Int? = nil) async throws(RelayError)
         -> HistoryPage

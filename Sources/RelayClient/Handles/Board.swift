@@ -149,7 +149,12 @@ public struct Board: Sendable {
     ///   `timedOut`, or why the relay was not reached.
     public func records(call: CallOptions = .init()) async throws(RelayError) -> [String: BoardRecord] {
         let (core, name, id) = (client.core, name, channel.id)
-        guard case .apart(let isFirst) = core.act({ readable, _ in readable.beginReading(name) }) else { return try await complete(call) }
+        let isFirst: Bool
+        switch core.act({ readable, _ in readable.beginReading(name) }) {
+        case .open: return try await complete(call)
+        case .notFromTheBoard: throw .notFromTheBoard
+        case .apart(isFirst: let first): isFirst = first
+        }
         if isFirst {
             do throws(RelayError) {
                 _ = try await core.call(call) { (readable, token, now) throws(RelayError) in

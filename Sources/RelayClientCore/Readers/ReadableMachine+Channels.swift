@@ -213,11 +213,14 @@ extension ReadableMachine {
         case open
         /// For the client itself: the first such read subscribes the channel.
         case apart(isFirst: Bool)
+        /// The package's own calls are in the channel, and would be taken out of it.
+        case notFromTheBoard
     }
 
     /// A read of the board of a channel begins.
     package mutating func beginReading(_ channel: String) -> BoardRead {
         guard channels[channel]?.asked.message != true else { return .open }
+        guard !subscribedByCalls.contains(channel) else { return .notFromTheBoard }
         channels[channel, default: ChannelView()].privateReads += 1
         return .apart(isFirst: channels[channel]!.privateReads == 1)
     }
@@ -282,7 +285,7 @@ extension ReadableMachine {
             }
             if view.board.isComplete { return .success(.done) }
             guard view.board.isBegun, !view.board.isWhole else { return nil }
-            return .failure(RelayError(.badRequest, "the channel is not open from the board: its records are not known"))
+            return .failure(.notFromTheBoard)
         }
     }
 
@@ -292,5 +295,11 @@ extension ReadableMachine {
         var error = error
         error.outcome = .nothingHappened
         machine.complete(token, .failure(error))
+    }
+}
+
+extension RelayError {
+    package static var notFromTheBoard: RelayError {
+        RelayError(.badRequest, "the channel is not open from the board: its records are not known")
     }
 }

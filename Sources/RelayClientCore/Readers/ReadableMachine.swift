@@ -38,6 +38,8 @@ package struct ReadableMachine: Sendable {
     package internal(set) var feed: ReaderFeed
     package private(set) var tasks: [Task] = []
     var channels: [String: ChannelView] = [:]
+    /// Message channels in which the client is by the package's own calls, not by a handle.
+    package var subscribedByCalls: Set<String> = []
     /// Metadata of users that is followed.
     var users: [String: Newest<MetadataContents>] = [:]
     var link = Newest(LinkState.idle)

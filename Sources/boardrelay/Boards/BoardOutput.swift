@@ -15,7 +15,8 @@ struct BoardOutput {
     private let path: String?
     private let escape: Escape
     private let temporary: String?
-    private let handle: Int32?
+    /// Open until all is written, or nothing is left.
+    private var descriptor: Int32?
     private(set) var bytes = 0
 
     /// - Parameter path: `nil` or `-` for standard output.
@@ -25,7 +26,7 @@ struct BoardOutput {
         guard let path, path != "-" else {
             self.path = nil
             temporary = nil
-            handle = nil
+            descriptor = nil
             return
         }
         self.path = path
@@ -33,18 +34,18 @@ struct BoardOutput {
         self.temporary = temporary
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw Failure("\(Printable.quoted(path)) cannot be written: \(String(cString: strerror(errno)))") }
-        handle = descriptor
+        self.descriptor = descriptor
     }
 
     /// Whole lines.
     mutating func write(_ lines: [UInt8]) throws {
         bytes += lines.count
-        guard let handle else {
+        guard let descriptor else {
             // Into a pipe as it is; a terminal must not be changed by what others wrote.
             let text = String(decoding: lines.dropLast(), as: UTF8.self)
             return try Console.print(Console.outputIsTerminal ? Self.shown(text, escape) : text)
         }
-        guard lines.withUnsafeBytes({ Descriptor.write($0, to: handle) }) else { throw failure(String(cString: strerror(errno))) }
+        guard lines.withUnsafeBytes({ Descriptor.write($0, to: descriptor) }) else { throw failure(String(cString: strerror(errno))) }
     }
 
     /// The same document, with nothing in it that a terminal obeys.
@@ -68,19 +69,22 @@ struct BoardOutput {
     }
 
     /// All is written: the file takes its name.
-    func finish() throws {
-        guard let handle, let temporary, let path else { return }
-        guard fsync(handle) == 0, close(handle) == 0 else { throw failure(String(cString: strerror(errno))) }
+    mutating func finish() throws {
+        guard let descriptor, let temporary, let path else { return }
+        guard fsync(descriptor) == 0 else { throw failure(String(cString: strerror(errno))) }
+        self.descriptor = nil
+        guard close(descriptor) == 0 else { throw failure(String(cString: strerror(errno))) }
         guard rename(temporary, path) == 0 else { throw failure(String(cString: strerror(errno))) }
     }
 
     /// Something went wrong: nothing is left.
-    func abandon() {
-        if let handle { close(handle) }
+    mutating func abandon() {
+        if let descriptor { close(descriptor) }
+        descriptor = nil
         if let temporary { unlink(temporary) }
     }
 
-    private func failure(_ problem: String) -> Failure {
+    private mutating func failure(_ problem: String) -> Failure {
         abandon()
         return Failure("\(Printable.quoted(path ?? "standard output")) cannot be written: \(problem)")
     }

@@ -7,10 +7,33 @@
 
 public protocol NSObjectProtocol: AnyObject {}
 
-open class NSObject: NSObjectProtocol, Hashable {
+open class NSObject: NSObjectProtocol, Hashable, CustomStringConvertible {
     public init() {}
     public static func == (a: NSObject, b: NSObject) -> Bool { a === b }
     public func hash(into hasher: inout Hasher) {}
+    open func isEqual(_ object: Any?) -> Bool { false }
+    open var hash: Int { 0 }
+    open var description: String { "" }
+    open func copy() -> Any { self }
+    open func value(forKey key: String) -> Any? { nil }
+    open func setValue(_ value: Any?, forKey key: String) {}
+}
+
+public struct NSZone {}
+public protocol NSCopying { func copy(with zone: NSZone?) -> Any }
+open class NSCoder: NSObject {}
+public protocol NSCoding { init?(coder: NSCoder) }
+public protocol NSSecureCoding: NSCoding {}
+public let NSLocalizedDescriptionKey = "NSLocalizedDescription"
+
+open class NSError: NSObject, NSCopying, NSSecureCoding, Error, @unchecked Sendable {
+    public init(domain: String, code: Int, userInfo dict: [String: Any]? = nil) {}
+    public required init?(coder: NSCoder) {}
+    open var domain: String { "" }
+    open var code: Int { 0 }
+    open var userInfo: [String: Any] { [:] }
+    open var localizedDescription: String { "" }
+    open func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
 open class NSNumber: NSObject, @unchecked Sendable {
