@@ -12,7 +12,7 @@ package enum Program {
             let count = readlink("/proc/self/exe", &path, path.count)
             return count > 0 ? String(decoding: path.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : CommandLine.arguments[0]
         #else
-            return Bundle.main.executablePath ?? CommandLine.arguments[0]
+            return Bundle.main.executableURL?.path ?? CommandLine.arguments[0]
         #endif
     }
 }
