@@ -23,17 +23,19 @@ import RelayClient
             tellRelay(event, of: kit, to: tell)
             for message in batch.messages where !message.isRemoval { deliver(message, of: kit, to: tell) }
         case .packet(let packet):
-            let event = RTMMessageEvent(
-                fields: .init(
-                    channelType: .stream, channelName: packet.channel, channelTopic: packet.topic, message: RTMMessage(packet.payload),
-                    publisher: packet.publisher))
+            let event = RTMMessageEvent.with {
+                ($0.channelType, $0.channelName, $0.channelTopic, $0.message, $0.publisher) = (
+                    .stream, packet.channel, packet.topic, RTMMessage(packet.payload), packet.publisher
+                )
+            }
             tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
         case .direct(let direct):
             direct.acknowledge()
-            let event = RTMMessageEvent(
-                fields: .init(
-                    channelType: .user, channelName: user, message: RTMMessage(direct.payload), publisher: direct.sender,
-                    customType: direct.customType, timestamp: direct.wallMilliseconds))
+            let event = RTMMessageEvent.with {
+                ($0.channelType, $0.channelName, $0.message, $0.publisher, $0.customType, $0.timestamp) = (
+                    .user, user, RTMMessage(direct.payload), direct.sender, direct.customType, direct.wallMilliseconds
+                )
+            }
             tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
         case .presence(let change):
             // Channels that were left meanwhile are forgotten, at the latest when another one is entered.
@@ -60,11 +62,12 @@ import RelayClient
     }
 
     private func deliver(_ message: Message, of kit: RTMClientKit, to tell: Tell) {
-        let event = RTMMessageEvent(
-            fields: .init(
-                channelType: .message, channelName: message.channel, message: RTMMessage(message.payload), publisher: message.sender,
-                customType: message.customType, timestamp: message.wallMilliseconds,
-                position: message.epoch.map { ChannelPosition(epoch: $0, offset: message.offset) }))
+        let event = RTMMessageEvent.with {
+            ($0.channelType, $0.channelName, $0.message, $0.publisher, $0.customType, $0.timestamp, $0.position) = (
+                .message, message.channel, RTMMessage(message.payload), message.sender, message.customType, message.wallMilliseconds,
+                message.epoch.map { ChannelPosition(epoch: $0, offset: message.offset) }
+            )
+        }
         tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
     }
 
@@ -82,7 +85,7 @@ import RelayClient
             let joined = RTMPresenceEvent(.remoteJoinChannel, channel, member.user, member.states)
             return member.states.isEmpty ? [joined] : [joined, RTMPresenceEvent(.remoteStateChanged, channel, member.user, member.states)]
         case .left(let user): return [RTMPresenceEvent(.remoteLeaveChannel, channel, user, known.removeValue(forKey: user) ?? [:])]
-        case .timedOut(let user): 
+        case .timedOut(let user):
             return [RTMPresenceEvent(.remoteConnectionTimeout, channel, user, known.removeValue(forKey: user) ?? [:])]
         case .stateChanged(let user, let set, let removed):
             var states = (known[user] ?? [:]).merging(set) { $1 }
@@ -92,10 +95,11 @@ import RelayClient
         case .interval(let joined, let changed, let left, let timedOut):
             for user in left + timedOut { known[user] = nil }
             for member in joined + changed { known[member.user] = member.states }
-            let info = RTMPresenceIntervalInfo(
-                fields: .init(
-                    joinUserList: joined.map(\.user), leaveUserList: left, timeoutUserList: timedOut,
-                    userStateList: (joined + changed).map { RTMUserState($0.user, $0.states) }))
+            let info = RTMPresenceIntervalInfo.with {
+                ($0.joinUserList, $0.leaveUserList, $0.timeoutUserList, $0.userStateList) = (
+                    joined.map(\.user), left, timedOut, (joined + changed).map { RTMUserState($0.user, $0.states) }
+                )
+            }
             return [RTMPresenceEvent(.interval, channel, interval: info)]
         }
     }
@@ -104,18 +108,20 @@ import RelayClient
     private func topics(_ change: TopicsChange) -> [RTMTopicEvent] {
         guard change.kind == .snapshot else {
             let type: RTMTopicEventType = change.kind == .joined ? .remoteJoinTopic : .remoteLeaveTopic
-            return change.publishers.filter { isNews($0, change) && $0.user != user }.map {
-                let info = RTMTopicInfo(fields: .init(topic: $0.topic, publishers: [RTMPublisherInfo($0)]))
-                return RTMTopicEvent(fields: .init(type: type, channelName: change.channel, publisher: $0.user, topicInfos: [info]))
+            return change.publishers.filter { isNews($0, change) && $0.user != user }.map { publisher in
+                let info = RTMTopicInfo.with { ($0.topic, $0.publishers) = (publisher.topic, [RTMPublisherInfo(publisher)]) }
+                return RTMTopicEvent.with {
+                    ($0.type, $0.channelName, $0.publisher, $0.topicInfos) = (type, change.channel, publisher.user, [info])
+                }
             }
         }
         publishers[change.channel] = Dictionary(grouping: change.publishers) { $0.topic }
         let topics = publishers[change.channel]!.sorted { $0.key < $1.key }.map { topic, publishers in
             var users: Set<String> = []
             let infos = publishers.filter { users.insert($0.user).inserted }.map { RTMPublisherInfo($0) }
-            return RTMTopicInfo(fields: .init(topic: topic, publishers: infos))
+            return RTMTopicInfo.with { ($0.topic, $0.publishers) = (topic, infos) }
         }
-        return [RTMTopicEvent(fields: .init(type: .snapshot, channelName: change.channel, topicInfos: topics))]
+        return [RTMTopicEvent.with { ($0.type, $0.channelName, $0.topicInfos) = (.snapshot, change.channel, topics) }]
     }
 
     /// Remembers a publisher; false if another device of the user publishes in the topic.
@@ -151,8 +157,9 @@ import RelayClient
             (now, connection, reason, text) = (.failed, .failed, Self.reason(end.code), end.text)
             operation = reason != .changedInterrupted ? .serverReject : wasConnected ? .autoReconnect : .login
         }
-        let event = RTMLinkStateEvent(
-            fields: .init(currentState: now, previousState: link, operation: operation, reason: text, isResumed: isResumed))
+        let event = RTMLinkStateEvent.with {
+            ($0.currentState, $0.previousState, $0.operation, $0.reason, $0.isResumed) = (now, link, operation, text, isResumed)
+        }
         link = now
         tell {
             $0.rtmKit(kit, didReceiveLinkStateEvent: event)

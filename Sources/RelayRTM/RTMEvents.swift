@@ -1,35 +1,29 @@
-import Foundation
+public import Foundation
 import RelayClient
 
 /// What a message carries: text or bytes, the other is `nil`.
-public final class RTMMessage: RTMObject<RTMMessageFields> {
-    /// An empty one.
-    public convenience init() { self.init(fields: .init()) }
-
-    convenience init(_ payload: Payload) {
-        switch payload {
-        case .text(let text): self.init(fields: .init(stringData: text))
-        case .bytes(let bytes): self.init(fields: .init(rawData: Data(bytes)))
-        }
-    }
-}
-
-/// What an `RTMMessage` has.
-public struct RTMMessageFields: Hashable {
+public final class RTMMessage: RTMValue, NSCopying {
     /// Bytes as they were sent.
     public var rawData: Data?
     /// Text as it was sent.
     public var stringData: String?
+
+    public func copy(with zone: NSZone? = nil) -> Any { Self.with { ($0.rawData, $0.stringData) = (rawData, stringData) } }
+
+    convenience init(_ payload: Payload) {
+        switch payload {
+        case .text(let text):
+            self.init()
+            self.stringData = text
+        case .bytes(let bytes):
+            self.init()
+            self.rawData = Data(bytes)
+        }
+    }
 }
 
 /// A message of a channel, a packet of a topic, or a message from one user.
-public final class RTMMessageEvent: RTMObject<RTMMessageEventFields> {
-    /// An empty one.
-    public convenience init() { self.init(fields: .init()) }
-}
-
-/// What an `RTMMessageEvent` has.
-public struct RTMMessageEventFields: Hashable {
+public final class RTMMessageEvent: RTMValue {
     /// `message`, `stream` or `user`.
     public var channelType = RTMChannelType.none
     /// The channel; of a 1:1 message the own user id.
@@ -50,24 +44,7 @@ public struct RTMMessageEventFields: Hashable {
 }
 
 /// A change of metadata; its author is told as well.
-public final class RTMStorageEvent: RTMObject<RTMStorageEventFields> {
-    /// An empty one.
-    public convenience init() { self.init(fields: .init()) }
-
-    convenience init(_ change: MetadataChange) {
-        self.init()
-        switch change.owner {
-        case .message(let name): (fields.channelType, fields.storageType, fields.target) = (.message, .channel, name)
-        case .stream(let name): (fields.channelType, fields.storageType, fields.target) = (.stream, .channel, name)
-        case .user(let user): (fields.channelType, fields.storageType, fields.target) = (.user, .user, user)
-        }
-        fields.eventType = change.isSnapshot ? .snapshot : change.removed.isEmpty ? .set : .remove
-        fields.data = RTMMetadata(change.items.values.sorted { $0.key < $1.key }, majorRevision: change.majorRevision)
-    }
-}
-
-/// What an `RTMStorageEvent` has.
-public struct RTMStorageEventFields: Hashable {
+public final class RTMStorageEvent: RTMValue {
     /// Of a channel its kind, of a user `user`.
     public var channelType = RTMChannelType.none
     /// Channel or user.
@@ -78,21 +55,21 @@ public struct RTMStorageEventFields: Hashable {
     public var target = ""
     /// The whole set as it is after the change.
     public var data = RTMMetadata([], majorRevision: 0)
-}
 
-/// A lock as it is.
-public final class RTMLockDetail: RTMObject<RTMLockDetailFields> {
-    /// An empty one.
-    public convenience init() { self.init(fields: .init()) }
-
-    convenience init(_ lock: LockDetail) {
-        let ttl = Int32(clamping: lock.ttl.components.seconds)
-        self.init(fields: .init(lockName: lock.lock, owner: lock.owner ?? "", ttl: ttl, fencing: lock.fencing ?? 0))
+    convenience init(_ change: MetadataChange) {
+        self.init()
+        switch change.owner {
+        case .message(let name): (channelType, storageType, target) = (.message, .channel, name)
+        case .stream(let name): (channelType, storageType, target) = (.stream, .channel, name)
+        case .user(let user): (channelType, storageType, target) = (.user, .user, user)
+        }
+        eventType = change.isSnapshot ? .snapshot : change.removed.isEmpty ? .set : .remove
+        data = RTMMetadata(change.items.values.sorted { $0.key < $1.key }, majorRevision: change.majorRevision)
     }
 }
 
-/// What an `RTMLockDetail` has.
-public struct RTMLockDetailFields: Hashable {
+/// A lock as it is.
+public final class RTMLockDetail: RTMValue {
     /// Its name.
     public var lockName = ""
     /// Who holds it; empty when it is free.
@@ -101,12 +78,24 @@ public struct RTMLockDetailFields: Hashable {
     public var ttl: Int32 = 0
     /// Not in hosted RTM: the number of this acquisition, greater than that of every earlier one; 0 when it is free.
     public var fencing: UInt64 = 0
+
+    convenience init(_ lock: LockDetail) {
+        let ttl = Int32(clamping: lock.ttl.components.seconds)
+        self.init()
+        (self.lockName, self.owner, self.ttl, self.fencing) = (lock.lock, lock.owner ?? "", ttl, lock.fencing ?? 0)
+    }
 }
 
 /// A change in the locks of a channel.
-public final class RTMLockEvent: RTMObject<RTMLockEventFields> {
-    /// An empty one.
-    public convenience init() { self.init(fields: .init()) }
+public final class RTMLockEvent: RTMValue {
+    /// Whose locks: the kind of the channel.
+    public var channelType = RTMChannelType.none
+    /// What happened.
+    public var eventType = RTMLockEventType.none
+    /// Name of the channel.
+    public var channelName = ""
+    /// The lock as it is now; of a snapshot all.
+    public var lockDetailList: [RTMLockDetail] = []
 
     convenience init(_ change: LocksChange) {
         let eventType: RTMLockEventType =
@@ -119,32 +108,13 @@ public final class RTMLockEvent: RTMObject<RTMLockEventFields> {
             case .removed: .lockRemoved
             }
         let locks = change.locks.map { RTMLockDetail($0) }
-        self.init(
-            fields: .init(
-                channelType: change.place.rtmType, eventType: eventType, channelName: change.channel, lockDetailList: locks))
+        self.init()
+        (self.channelType, self.eventType, self.channelName, self.lockDetailList) = (change.place.rtmType, eventType, change.channel, locks)
     }
 }
 
-/// What an `RTMLockEvent` has.
-public struct RTMLockEventFields: Hashable {
-    /// Whose locks: the kind of the channel.
-    public var channelType = RTMChannelType.none
-    /// What happened.
-    public var eventType = RTMLockEventType.none
-    /// Name of the channel.
-    public var channelName = ""
-    /// The lock as it is now; of a snapshot all.
-    public var lockDetailList: [RTMLockDetail] = []
-}
-
 /// A change in how the link stands.
-public final class RTMLinkStateEvent: RTMObject<RTMLinkStateEventFields> {
-    /// An empty one.
-    public convenience init() { self.init(fields: .init()) }
-}
-
-/// What an `RTMLinkStateEvent` has.
-public struct RTMLinkStateEventFields: Hashable {
+public final class RTMLinkStateEvent: RTMValue {
     /// Now.
     public var currentState = RTMLinkState.idle
     /// Before.

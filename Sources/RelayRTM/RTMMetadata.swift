@@ -1,57 +1,51 @@
 import RelayClient
 
 /// One key and value of a channel's or user's metadata.
-public final class RTMMetadataItem: RTMObject<RTMMetadataItemFields> {
-    /// Any text.
-    // On Apple's systems every `NSObject` has a method `value`, which is found before a field.
-    public var value: String {
-        get { fields.value }
-        set { fields.value = newValue }
-    }
-
-    /// An empty one.
-    public convenience init() { self.init(fields: .init()) }
-
-    convenience init(_ item: MetadataItem) {
-        self.init(
-            fields: .init(
-                key: item.key, value: item.value, authorUserId: item.author ?? "", revision: Int64(clamping: item.revision),
-                updateTs: item.wallMilliseconds ?? 0))
-    }
-}
-
-/// What an `RTMMetadataItem` has.
-public struct RTMMetadataItemFields: Hashable {
+public final class RTMMetadataItem: RTMValue {
     /// 1…64 bytes of ASCII.
     public var key = ""
-    var value = ""
+    /// Any text.
+    public var value = ""
     /// Who wrote it last, if that was recorded.
     public var authorUserId = ""
     /// As read: of the change that wrote it. As a condition: −1 none, 0 there is no such item, else the revision it must have.
     public var revision: Int64 = -1
     /// When it was written, in milliseconds since 1970, if that was recorded; else 0.
     public var updateTs: UInt64 = 0
+
+    convenience init(_ item: MetadataItem) {
+        self.init()
+        (self.key, self.value, self.authorUserId, self.revision, self.updateTs) = (
+            item.key, item.value, item.author ?? "", Int64(clamping: item.revision), item.wallMilliseconds ?? 0
+        )
+    }
 }
 
 /// A set of items to write, or of items that were read.
-public final class RTMMetadata: RTMObject<RTMMetadataFields> {
-    /// An empty one. Never `nil`; it may fail in hosted RTM, whose apps unwrap it.
-    public convenience init?() { self.init(fields: .init()) }
+public final class RTMMetadata: RTMObject {
+    /// As read: how often the set was changed, 0 of one that was never written. As a condition: −1 none, else what it must be.
+    public var majorRevision: Int64 = -1
+    /// `nil` or empty, given to `remove…`: all items.
+    public var items: [RTMMetadataItem]?
 
-    convenience init(_ items: [MetadataItem], majorRevision: UInt64) {
-        self.init(fields: .init(majorRevision: Int64(clamping: majorRevision), items: items.map { RTMMetadataItem($0) }))
+    /// An empty one. Never `nil`; it may fail in hosted RTM, whose apps unwrap it.
+    public init?() { super.init(()) }
+
+    init(_ items: [MetadataItem], majorRevision: UInt64) {
+        super.init(())
+        (self.majorRevision, self.items) = (Int64(clamping: majorRevision), items.map { RTMMetadataItem($0) })
     }
 
     /// Adds an item, or replaces the one of its key.
-    public func setMetadataItem(_ item: RTMMetadataItem) { fields.items = getItems().filter { $0.key != item.key } + [item] }
+    public func setMetadataItem(_ item: RTMMetadataItem) { items = getItems().filter { $0.key != item.key } + [item] }
     /// The items.
-    public func getItems() -> [RTMMetadataItem] { fields.items ?? [] }
+    public func getItems() -> [RTMMetadataItem] { items ?? [] }
     /// Removes the items from this object, and its condition.
-    public func clear() { fields = .init() }
+    public func clear() { (items, majorRevision) = (nil, -1) }
     /// As the property.
-    public func setMajorRevision(_ revision: Int64) { fields.majorRevision = revision }
+    public func setMajorRevision(_ revision: Int64) { majorRevision = revision }
     /// As the property.
-    public func getMajorRevision() -> Int64 { fields.majorRevision }
+    public func getMajorRevision() -> Int64 { majorRevision }
     /// Nothing: the object goes with its last reference.
     @discardableResult
     public func destroy() -> Int32 { 0 }
@@ -76,29 +70,15 @@ public final class RTMMetadata: RTMObject<RTMMetadataFields> {
         }
     }
 
-    var values: Values { Values(items: getItems().map { ($0.key, $0.value, $0.revision) }, majorRevision: fields.majorRevision) }
-}
-
-/// What an `RTMMetadata` has.
-public struct RTMMetadataFields: Hashable {
-    /// As read: how often the set was changed, 0 of one that was never written. As a condition: −1 none, else what it must be.
-    public var majorRevision: Int64 = -1
-    /// `nil` or empty, given to `remove…`: all items.
-    public var items: [RTMMetadataItem]?
+    var values: Values { Values(items: getItems().map { ($0.key, $0.value, $0.revision) }, majorRevision: majorRevision) }
 }
 
 /// What to record with a write.
-public final class RTMMetadataOptions: RTMObject<RTMMetadataOptionsFields> {
-    /// Neither.
-    public convenience init() { self.init(fields: .init()) }
-
-    var values: (time: Bool, user: Bool) { (fields.recordTs, fields.recordUserId) }
-}
-
-/// What an `RTMMetadataOptions` has.
-public struct RTMMetadataOptionsFields: Hashable {
+public final class RTMMetadataOptions: RTMValue {
     /// When it was.
     public var recordTs = false
     /// Who wrote it.
     public var recordUserId = false
+
+    var values: (time: Bool, user: Bool) { (recordTs, recordUserId) }
 }

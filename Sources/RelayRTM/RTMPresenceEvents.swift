@@ -1,34 +1,26 @@
 import RelayClient
 
 /// A user in a channel, with states.
-public final class RTMUserState: RTMObject<RTMUserStateFields> {
-    /// `states` as a list, as in 2.1, in order of key; to set, the last item of a key counts.
-    public var stateItems: [RTMStateItem] {
-        get { fields.states.items }
-        set { fields.states = newValue.byKey }
-    }
-    /// An empty one.
-    public convenience init() { self.init(fields: .init()) }
-
-    convenience init(_ user: String, _ states: [String: String]) { self.init(fields: .init(userId: user, states: states)) }
-}
-
-/// What an `RTMUserState` has.
-public struct RTMUserStateFields: Hashable {
+public final class RTMUserState: RTMValue {
     /// Id of the user.
     public var userId = ""
     /// What it says about itself.
     public var states: [String: String] = [:]
+
+    /// `states` as a list, as in 2.1, in order of key; to set, the last item of a key counts.
+    public var stateItems: [RTMStateItem] {
+        get { states.items }
+        set { states = newValue.byKey }
+    }
+
+    convenience init(_ user: String, _ states: [String: String]) {
+        self.init()
+        (self.userId, self.states) = (user, states)
+    }
 }
 
 /// What happened in some seconds in a channel of many.
-public final class RTMPresenceIntervalInfo: RTMObject<RTMPresenceIntervalInfoFields> {
-    /// An empty one.
-    public convenience init() { self.init(fields: .init()) }
-}
-
-/// What an `RTMPresenceIntervalInfo` has.
-public struct RTMPresenceIntervalInfoFields: Hashable {
+public final class RTMPresenceIntervalInfo: RTMValue {
     /// Who came.
     public var joinUserList: [String] = []
     /// Who left.
@@ -40,28 +32,7 @@ public struct RTMPresenceIntervalInfoFields: Hashable {
 }
 
 /// A change of a channel's users, or of their states.
-public final class RTMPresenceEvent: RTMObject<RTMPresenceEventFields> {
-    /// `states` as a list, as in 2.1, in order of key; to set, the last item of a key counts.
-    public var stateItems: [RTMStateItem] {
-        get { fields.states.items }
-        set { fields.states = newValue.byKey }
-    }
-    /// An empty one.
-    public convenience init() { self.init(fields: .init()) }
-
-    convenience init(
-        _ type: RTMPresenceEventType, _ channel: ChannelID, _ publisher: String? = nil, _ states: [String: String] = [:],
-        interval: RTMPresenceIntervalInfo? = nil, snapshot: [RTMUserState] = []
-    ) {
-        self.init(
-            fields: .init(
-                type: type, channelType: channel.rtmType, channelName: channel.name, publisher: publisher, states: states,
-                interval: interval, snapshot: snapshot))
-    }
-}
-
-/// What an `RTMPresenceEvent` has.
-public struct RTMPresenceEventFields: Hashable {
+public final class RTMPresenceEvent: RTMValue {
     /// What happened.
     public var type = RTMPresenceEventType.none
     /// `message` or `stream`.
@@ -76,34 +47,39 @@ public struct RTMPresenceEventFields: Hashable {
     public var interval: RTMPresenceIntervalInfo?
     /// Of a snapshot event: oneself included, at most 100; `getOnlineUser` has the rest.
     public var snapshot: [RTMUserState] = []
-}
 
-/// Somebody who publishes in a topic.
-public final class RTMPublisherInfo: RTMObject<RTMPublisherInfoFields> {
-    /// An empty one.
-    public convenience init() { self.init(fields: .init()) }
+    /// `states` as a list, as in 2.1, in order of key; to set, the last item of a key counts.
+    public var stateItems: [RTMStateItem] {
+        get { states.items }
+        set { states = newValue.byKey }
+    }
 
-    convenience init(_ publisher: PublishedTopic) {
-        self.init(fields: .init(publisherUserId: publisher.user, publisherMeta: publisher.meta))
+    convenience init(
+        _ type: RTMPresenceEventType, _ channel: ChannelID, _ publisher: String? = nil, _ states: [String: String] = [:],
+        interval: RTMPresenceIntervalInfo? = nil, snapshot: [RTMUserState] = []
+    ) {
+        self.init()
+        (self.type, self.channelType, self.channelName, self.publisher, self.states, self.interval, self.snapshot) = (
+            type, channel.rtmType, channel.name, publisher, states, interval, snapshot
+        )
     }
 }
 
-/// What an `RTMPublisherInfo` has.
-public struct RTMPublisherInfoFields: Hashable {
+/// Somebody who publishes in a topic.
+public final class RTMPublisherInfo: RTMValue {
     /// Id of the user.
     public var publisherUserId = ""
     /// What it said when it joined the topic.
     public var publisherMeta: String?
+
+    convenience init(_ publisher: PublishedTopic) {
+        self.init()
+        (self.publisherUserId, self.publisherMeta) = (publisher.user, publisher.meta)
+    }
 }
 
 /// A topic and its publishers.
-public final class RTMTopicInfo: RTMObject<RTMTopicInfoFields> {
-    /// An empty one.
-    public convenience init() { self.init(fields: .init()) }
-}
-
-/// What an `RTMTopicInfo` has.
-public struct RTMTopicInfoFields: Hashable {
+public final class RTMTopicInfo: RTMValue {
     /// Name of the topic.
     public var topic = ""
     /// Who publishes.
@@ -111,13 +87,7 @@ public struct RTMTopicInfoFields: Hashable {
 }
 
 /// A change of the publishers in a stream channel's topics.
-public final class RTMTopicEvent: RTMObject<RTMTopicEventFields> {
-    /// An empty one.
-    public convenience init() { self.init(fields: .init()) }
-}
-
-/// What an `RTMTopicEvent` has.
-public struct RTMTopicEventFields: Hashable {
+public final class RTMTopicEvent: RTMValue {
     /// What happened.
     public var type = RTMTopicEventType.none
     /// Name of the stream channel.

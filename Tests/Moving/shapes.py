@@ -41,10 +41,10 @@ def lacking(graph: pathlib.Path) -> list[Row]:
         owner = aliases.get(own, own)
         if row.type == "-":
             return (own,) in there
-        name = row.symbol.replace("init?()", "init()")
-        # An empty set is written `[]`; every object can be copied.
-        return (row.kind == "conformance" or row.symbol == "none" and row.kind == "case" and "unavailable" in row.detail
-                or (owner, name) in there or (f"{owner}Fields", name) in there)
+        name = "copy(with:)" if row.kind == "conformance" else row.symbol.replace("init?()", "init()")
+        # An empty set is written `[]`; `init()` is inherited.
+        return (row.symbol == "none" and row.kind == "case" and "unavailable" in row.detail
+                or (owner, name) in there or row.kind == "init" and name == "init()" and (owner,) in there)
     return [row for row in rows() if not has(row)]
 
 
