@@ -79,14 +79,18 @@ public final class TestRelay: Sendable {
     ///
     /// What a task does behind a call or a sleep is not known here: wait for that task.
     ///
-    /// - Throws: `Unsettled` after 10 s of real time; `CancellationError`.
-    public func settled() async throws { try await until { world.busyReaders().isEmpty } }
+    /// - Parameter patience: in real time.
+    /// - Throws: `Unsettled` after that; `CancellationError`.
+    public func settled(within patience: Duration = .seconds(10)) async throws {
+        try await until(within: patience) { world.busyReaders().isEmpty }
+    }
 
     /// Waits until something holds that another task brings about, such as `unanswered(of: alice) == 1`, without any time passing.
     ///
-    /// - Throws: `Unsettled` after 10 s of real time; `CancellationError`.
-    public func until(_ holds: () -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(10)
+    /// - Parameter patience: in real time.
+    /// - Throws: `Unsettled` after that; `CancellationError`.
+    public func until(within patience: Duration = .seconds(10), _ holds: () -> Bool) async throws {
+        let end = ContinuousClock.now + patience
         var rounds = 0
         while !holds() {
             guard ContinuousClock.now < end else { throw Unsettled(readers: busyReaders) }

@@ -109,7 +109,7 @@ import Testing
                 return nil
             } catch { return error as? RelayError }
         }
-        try await scene.relay.until { scene.relay.unanswered(of: scene.ann) > before }
+        try await scene.relay.until(within: .seconds(300)) { scene.relay.unanswered(of: scene.ann) > before }
         return task
     }
 
@@ -160,12 +160,12 @@ import Testing
         }
         guard call.isStored else {
             // It is answered without any time passing, even if it is refused.
-            try await scene.relay.until { isOver.withLock { $0 } }
+            try await scene.relay.until(within: .seconds(300)) { isOver.withLock { $0 } }
             let error = await task.value
             #expect(error?.code != .timedOut && scene.relay.clock.now.offset == .zero, "\(String(describing: error))")
             return
         }
-        try await scene.relay.until { scene.relay.unanswered(of: scene.ann) > 0 }
+        try await scene.relay.until(within: .seconds(300)) { scene.relay.unanswered(of: scene.ann) > 0 }
         scene.relay.advance(by: .milliseconds(2_002))
         let error = await task.value
         #expect(error?.code == .timedOut && error?.outcome == .unknown, "\(String(describing: error))")

@@ -122,7 +122,7 @@ import Testing
         let waiting = try await pen.with { _ in
             relay.setHeld(true, for: ann)
             let waiting = Task { try await pen.acquire() }
-            try await relay.until { relay.unanswered(of: ann) == 1 }
+            try await relay.until(within: .seconds(300)) { relay.unanswered(of: ann) == 1 }
             return waiting
         }
         relay.setHeld(false, for: ann)
@@ -163,7 +163,7 @@ import Testing
         #expect(own?.key == "s1" && own?.receipt != nil && own?.date == nil)
         relay.setHeld(true, for: ann)
         let reading = Task { try await ann.channel("other").board.records() }
-        try await relay.until { relay.unanswered(of: ann) > 0 }
+        try await relay.until(within: .seconds(300)) { relay.unanswered(of: ann) > 0 }
         #expect(ann.openChannels.map(\.name) == ["lesson"])
         relay.setHeld(false, for: ann)
         #expect(try await reading.value.isEmpty)

@@ -16,7 +16,7 @@ import WhiteboardModel
         try await ben.channel("lesson").open()
         let receipts = try (1...100).map { try lesson.send("\($0)") }
         for receipt in receipts { _ = try await receipt.accepted }
-        try await relay.settled()
+        try await relay.settled(within: .seconds(300))
         #expect(heard.texts == (1...100).map { "\($0)" })
         #expect(try await lesson.board.put("0,0 1,1", key: "s1").stored > 0)
         reading.cancel()
@@ -31,7 +31,7 @@ import WhiteboardModel
         relay.setHeld(true, for: alice)
         let lesson = try alice.channel("lesson")
         let call = Task { try await lesson.open() }
-        try await relay.until { relay.unanswered(of: alice) == 1 }
+        try await relay.until(within: .seconds(300)) { relay.unanswered(of: alice) == 1 }
         relay.advance(by: .milliseconds(14_999))
         #expect(relay.unanswered(of: alice) == 1)
         relay.advance(by: .milliseconds(1))
@@ -62,7 +62,7 @@ import WhiteboardModel
         _ = try await seen.send("missed").accepted
         relay.setReachable(true, for: ben)
         relay.advance(by: .seconds(15))
-        try await relay.settled()
+        try await relay.settled(within: .seconds(300))
         #expect(heard.texts == ["missed"] && ben.link.isConnected)
         #expect(try await seen.presence.users().members.map(\.user) == ["alice", "ben"])
         reading.cancel()
@@ -113,11 +113,11 @@ import WhiteboardModel
                 heard.add("\(seconds)")
             }
         }
-        try await relay.until { clock.sleepers == 3 }
+        try await relay.until(within: .seconds(300)) { clock.sleepers == 3 }
         for left in [2, 1, 0] {
             relay.advance(by: .seconds(1))
             #expect(clock.sleepers == left)
-            try await relay.until { heard.texts.count == 3 - left }
+            try await relay.until(within: .seconds(300)) { heard.texts.count == 3 - left }
         }
         #expect(heard.texts == ["1", "2", "3"])
         #expect(clock.now.offset == .seconds(3))
@@ -196,7 +196,7 @@ import WhiteboardModel
             #expect(try await lesson.presence.users().members.map(\.user) == ["alice", "ben"])
         }
         try await visit()
-        try await relay.settled()
+        try await relay.settled(within: .seconds(300))
         #expect(try await lesson.presence.users().members.map(\.user) == ["alice"])
         #expect(relay.connections == 1 && relay.clock.now.offset == .zero)
     }
@@ -209,17 +209,17 @@ import WhiteboardModel
         try await board.open()
         _ = try await ben.channel("lesson").board.put("0,0 10,20", key: "s1").stored
         try await ben.channel("lesson").open()
-        try await relay.settled()
+        try await relay.settled(within: .seconds(300))
         #expect(board.records["s1"]?.payload == "0,0 10,20" && board.people.keys.sorted() == ["alice", "ben"])
         relay.setReachable(false, for: alice)
         try alice.channel("lesson").board.put("mine", key: "s2")
         relay.advance(by: .seconds(11))
-        try await relay.settled()
+        try await relay.settled(within: .seconds(300))
         #expect(board.records["s2"]?.isPending == true && !board.link.isConnected)
         relay.setReachable(false, for: ben)
         relay.setReachable(true, for: alice)
         relay.advance(by: .seconds(15))
-        try await relay.settled()
+        try await relay.settled(within: .seconds(300))
         #expect(board.records["s2"]?.isPending == false && board.link.isConnected && board.people.keys.sorted() == ["alice"])
     }
 }
