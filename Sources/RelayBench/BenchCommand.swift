@@ -3,7 +3,6 @@
 #else
     import Foundation
 #endif
-import RelayIO
 import RelayClient
 import RelayConsole
 import RelayLoad

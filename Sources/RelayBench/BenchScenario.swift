@@ -1,10 +1,4 @@
 import BoardFormat
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-import RelayIO
 import RelayConsole
 import RelayLoad
 

@@ -3,7 +3,6 @@
 #else
     public import Foundation
 #endif
-import RelayIO
 import RelayClientCore
 
 // The machine counts milliseconds, as the wire does: it knows no calendar. Apps get dates.

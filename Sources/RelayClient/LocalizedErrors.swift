@@ -3,7 +3,6 @@
 #else
     import Foundation
 #endif
-import RelayIO
 import RelayClientCore
 
 /// `localizedDescription`, which apps show, is the sentence.

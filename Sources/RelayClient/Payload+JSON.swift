@@ -3,7 +3,6 @@
 #else
     public import Foundation
 #endif
-import RelayIO
 
 extension Payload {
     /// A value as JSON text.

@@ -34,7 +34,8 @@ extension ClientMachine {
                 error.outcome = .nothingHappened
             }
         } else if let index = askedAgain.firstIndex(where: { $0.token == token }) {
-            staysAsked = askedAgain[index].request.isHandedOver
+            // A login that is under way has asked for the channel from its place. [SE2]
+            staysAsked = askedAgain[index].request.isHandedOver || isComingBack && askedAgain[index].request.entered != nil
             if !staysAsked { askedAgain.remove(at: index) }
         } else if let (id, pending) = requests.first(where: { $0.value.token == token }) {
             if pending.request.waits { ask(.cancel(id), token: nil) }
@@ -45,10 +46,17 @@ extension ClientMachine {
         } else {
             return
         }
-        complete(token, .failure(error))
-        if staysAsked { abandoned.insert(token) }
+        if staysAsked {
+            effects.append(.completed(token, .failure(error)))
+            abandoned.insert(token)
+        } else {
+            complete(token, .failure(error))
+        }
         giveBackOrphans()
     }
+
+    /// A login is under way, or what it has restored is being told.
+    private var isComingBack: Bool { if case .connecting = state { true } else { awaitsRestoration } }
 
     /// Ends calls whose time is up.
     mutating func endCalls(at now: Instant) {

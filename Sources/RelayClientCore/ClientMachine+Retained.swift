@@ -43,8 +43,9 @@ extension ClientMachine {
     // MARK: - What becomes of them
 
     package mutating func complete(_ token: ClientToken?, _ result: Result<ClientAnswer, RelayError>) {
-        guard let token, abandoned.isEmpty || abandoned.remove(token) == nil else { return }
-        effects.append(.completed(token, result))
+        guard let token else { return }
+        // Who has stopped waiting was told so; what it has done meanwhile counts.
+        if abandoned.isEmpty || abandoned.remove(token) == nil { effects.append(.completed(token, result)) }
         guard followed.remove(token) != nil else { return }
         flushBatch()
         events.append(.completed(token, result))

@@ -6,7 +6,7 @@ package enum Descriptor {
     package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var rest = bytes
         while !rest.isEmpty {
-            let count = writeSome(descriptor, rest.baseAddress, rest.count)
+            let count = RelayIO.write(descriptor, rest.baseAddress, rest.count)
             if count > 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else if errno == EAGAIN {
@@ -24,5 +24,3 @@ package enum Descriptor {
         return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
     }
 }
-
-private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int { write(descriptor, bytes, count) }

@@ -11,25 +11,14 @@ package enum SystemThread {
         #else
             var thread = pthread_t()
         #endif
-        let start = Unmanaged.passRetained(Start(body)).toOpaque()
-        let code = pthread_create(&thread, nil, Self.run, start)
+        let code = pthread_create(
+            &thread, nil,
+            { start in
+                pthread_detach(pthread_self())
+                let start: UnsafeMutableRawPointer? = start
+                Unmanaged<Start>.fromOpaque(start!).takeRetainedValue().body()
+                return nil
+            }, Unmanaged.passRetained(Start(body)).toOpaque())
         precondition(code == 0, "the system gives no thread: \(String(cString: strerror(code)))")
-        #if canImport(Darwin)
-            pthread_detach(thread!)
-        #else
-            pthread_detach(thread)
-        #endif
     }
-
-    #if canImport(Darwin)
-        private static let run: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { start in
-            Unmanaged<Start>.fromOpaque(start).takeRetainedValue().body()
-            return nil
-        }
-    #else
-        private static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { start in
-            Unmanaged<Start>.fromOpaque(start!).takeRetainedValue().body()
-            return nil
-        }
-    #endif
 }

@@ -1,10 +1,4 @@
 import BoardFormat
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-import RelayIO
 
 extension Load {
     /// Publishers that only publish, subscribers that only read.

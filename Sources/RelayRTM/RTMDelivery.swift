@@ -23,19 +23,12 @@ import RelayClient
             tellRelay(event, of: kit, to: tell)
             for message in batch.messages where !message.isRemoval { deliver(message, of: kit, to: tell) }
         case .packet(let packet):
-            let event = RTMMessageEvent.with {
-                ($0.channelType, $0.channelName, $0.channelTopic, $0.message, $0.publisher) = (
-                    .stream, packet.channel, packet.topic, RTMMessage(packet.payload), packet.publisher
-                )
-            }
+            let event = RTMMessageEvent(.stream, packet.channel, topic: packet.topic, packet.payload, from: packet.publisher)
             tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
         case .direct(let direct):
             direct.acknowledge()
-            let event = RTMMessageEvent.with {
-                ($0.channelType, $0.channelName, $0.message, $0.publisher, $0.customType, $0.timestamp) = (
-                    .user, user, RTMMessage(direct.payload), direct.sender, direct.customType, direct.wallMilliseconds
-                )
-            }
+            let event = RTMMessageEvent(
+                .user, user, direct.payload, from: direct.sender, customType: direct.customType, at: direct.wallMilliseconds)
             tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
         case .presence(let change):
             // Channels that were left meanwhile are forgotten, at the latest when another one is entered.
@@ -62,12 +55,9 @@ import RelayClient
     }
 
     private func deliver(_ message: Message, of kit: RTMClientKit, to tell: Tell) {
-        let event = RTMMessageEvent.with {
-            ($0.channelType, $0.channelName, $0.message, $0.publisher, $0.customType, $0.timestamp, $0.position) = (
-                .message, message.channel, RTMMessage(message.payload), message.sender, message.customType, message.wallMilliseconds,
-                message.epoch.map { ChannelPosition(epoch: $0, offset: message.offset) }
-            )
-        }
+        let event = RTMMessageEvent(
+            .message, message.channel, message.payload, from: message.sender, customType: message.customType, at: message.wallMilliseconds,
+            position: message.epoch.map { ChannelPosition(epoch: $0, offset: message.offset) })
         tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
     }
 

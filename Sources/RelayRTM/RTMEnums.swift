@@ -2,7 +2,7 @@
 public enum RTMChannelType: Int, Sendable { case none, message, stream, user }
 
 /// What a subscription to a message channel brings.
-public struct RTMSubscribeChannelFeature: OptionSet, Hashable, Sendable {
+public struct RTMSubscribeChannelFeature: OptionSet, Sendable {
     public let rawValue: UInt
     /// From the bits below.
     public init(rawValue: UInt) { self.rawValue = rawValue }
@@ -20,7 +20,7 @@ public struct RTMSubscribeChannelFeature: OptionSet, Hashable, Sendable {
 }
 
 /// What joining a stream channel brings besides its topics.
-public struct RTMJoinChannelFeature: OptionSet, Hashable, Sendable {
+public struct RTMJoinChannelFeature: OptionSet, Sendable {
     public let rawValue: UInt
     /// From the bits below.
     public init(rawValue: UInt) { self.rawValue = rawValue }

@@ -2,8 +2,7 @@ public import Foundation
 import RelayClient
 
 /// Why a call did not do what it was asked for. As an `NSError` its `code` is the number of `errorCode`, its domain `RelayRTM`.
-///
-/// Safe from any thread: nothing of it changes.
+// Safe: neither it nor what it inherits ever changes.
 public final class RTMErrorInfo: NSError, @unchecked Sendable {
     /// For programs.
     public let errorCode: RTMErrorCode

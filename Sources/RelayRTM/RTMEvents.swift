@@ -11,13 +11,10 @@ public final class RTMMessage: RTMValue, NSCopying {
     public func copy(with zone: NSZone? = nil) -> Any { Self.with { ($0.rawData, $0.stringData) = (rawData, stringData) } }
 
     convenience init(_ payload: Payload) {
+        self.init()
         switch payload {
-        case .text(let text):
-            self.init()
-            self.stringData = text
-        case .bytes(let bytes):
-            self.init()
-            self.rawData = Data(bytes)
+        case .text(let text): stringData = text
+        case .bytes(let bytes): rawData = Data(bytes)
         }
     }
 }
@@ -41,6 +38,15 @@ public final class RTMMessageEvent: RTMValue {
     /// Not in hosted RTM: its place in the channel's history, from which `RTMSubscribeOptions.since` goes on; `nil` of packets and 1:1
     /// messages.
     public var position: ChannelPosition?
+
+    convenience init(
+        _ type: RTMChannelType, _ channel: String, topic: String = "", _ payload: Payload, from publisher: String,
+        customType: String? = nil, at time: UInt64 = 0, position: ChannelPosition? = nil
+    ) {
+        self.init()
+        (channelType, channelName, channelTopic, message) = (type, channel, topic, RTMMessage(payload))
+        (self.publisher, self.customType, timestamp, self.position) = (publisher, customType, time, position)
+    }
 }
 
 /// A change of metadata; its author is told as well.
@@ -82,7 +88,7 @@ public final class RTMLockDetail: RTMValue {
     convenience init(_ lock: LockDetail) {
         let ttl = Int32(clamping: lock.ttl.components.seconds)
         self.init()
-        (self.lockName, self.owner, self.ttl, self.fencing) = (lock.lock, lock.owner ?? "", ttl, lock.fencing ?? 0)
+        (lockName, owner, self.ttl, fencing) = (lock.lock, lock.owner ?? "", ttl, lock.fencing ?? 0)
     }
 }
 
@@ -109,7 +115,7 @@ public final class RTMLockEvent: RTMValue {
             }
         let locks = change.locks.map { RTMLockDetail($0) }
         self.init()
-        (self.channelType, self.eventType, self.channelName, self.lockDetailList) = (change.place.rtmType, eventType, change.channel, locks)
+        (channelType, self.eventType, channelName, lockDetailList) = (change.place.rtmType, eventType, change.channel, locks)
     }
 }
 

@@ -52,7 +52,9 @@ public final class RTMLock: Sendable {
     /// All locks of a channel, in order of name.
     @discardableResult
     public func getLocks(channelName: String, channelType: RTMChannelType) async -> (RTMGetLocksResponse?, RTMErrorInfo?) {
-        await kit.ask("getLocks", .lock) { client in RTMGetLocksResponse(try await client.locks(of: channelType.channel(channelName)).all())
+        await kit.ask("getLocks", .lock) { client in
+            let locks = try await client.locks(of: channelType.channel(channelName)).all()
+            return RTMGetLocksResponse.with { $0.lockDetailList = locks.map { RTMLockDetail($0) } }
         }
     }
 

@@ -15,9 +15,8 @@ public final class RTMMetadataItem: RTMValue {
 
     convenience init(_ item: MetadataItem) {
         self.init()
-        (self.key, self.value, self.authorUserId, self.revision, self.updateTs) = (
-            item.key, item.value, item.author ?? "", Int64(clamping: item.revision), item.wallMilliseconds ?? 0
-        )
+        (key, value, revision) = (item.key, item.value, Int64(clamping: item.revision))
+        (authorUserId, updateTs) = (item.author ?? "", item.wallMilliseconds ?? 0)
     }
 }
 

@@ -27,9 +27,11 @@ public final class RTMPresence: Sendable {
         await kit.ask("getOnlineUser", .presence) { client in
             let page = try await client.presence(of: type.channel(name)).users(after: wanted.after, limit: wanted.users ? nil : 1)
             let members = wanted.users ? page.members : []
-            return RTMGetOnlineUsersResponse(
-                total: page.total, users: members.map { RTMUserState($0.user, wanted.states ? $0.states : [:]) },
-                next: wanted.users ? page.next : nil)
+            return RTMGetOnlineUsersResponse.with {
+                $0.totalOccupancy = Int32(clamping: page.total)
+                $0.userStateList = members.map { RTMUserState($0.user, wanted.states ? $0.states : [:]) }
+                $0.nextPage = wanted.users ? page.next : nil
+            }
         }
     }
 
@@ -71,8 +73,8 @@ public final class RTMPresence: Sendable {
         RTMPresenceGetStateResponse?, RTMErrorInfo?
     ) {
         await kit.ask("getState", .presence) { client in
-            RTMPresenceGetStateResponse(
-                RTMUserState(userId, try await client.presence(of: channelType.channel(channelName)).states(of: userId)))
+            let states = try await client.presence(of: channelType.channel(channelName)).states(of: userId)
+            return RTMPresenceGetStateResponse.with { $0.state = RTMUserState(userId, states) }
         }
     }
 }

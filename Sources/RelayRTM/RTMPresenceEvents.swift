@@ -15,7 +15,7 @@ public final class RTMUserState: RTMValue {
 
     convenience init(_ user: String, _ states: [String: String]) {
         self.init()
-        (self.userId, self.states) = (user, states)
+        (userId, self.states) = (user, states)
     }
 }
 
@@ -59,9 +59,8 @@ public final class RTMPresenceEvent: RTMValue {
         interval: RTMPresenceIntervalInfo? = nil, snapshot: [RTMUserState] = []
     ) {
         self.init()
-        (self.type, self.channelType, self.channelName, self.publisher, self.states, self.interval, self.snapshot) = (
-            type, channel.rtmType, channel.name, publisher, states, interval, snapshot
-        )
+        (self.type, channelType, channelName) = (type, channel.rtmType, channel.name)
+        (self.publisher, self.states, self.interval, self.snapshot) = (publisher, states, interval, snapshot)
     }
 }
 
@@ -74,7 +73,7 @@ public final class RTMPublisherInfo: RTMValue {
 
     convenience init(_ publisher: PublishedTopic) {
         self.init()
-        (self.publisherUserId, self.publisherMeta) = (publisher.user, publisher.meta)
+        (publisherUserId, publisherMeta) = (publisher.user, publisher.meta)
     }
 }
 

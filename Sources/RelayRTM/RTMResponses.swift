@@ -1,8 +1,7 @@
 import RelayClient
 
 /// Done.
-public final class RTMCommonResponse: RTMValue {
-}
+public final class RTMCommonResponse: RTMValue {}
 
 /// What became of a topic's subscription.
 public final class RTMTopicSubscriptionResponse: RTMValue {
@@ -13,7 +12,7 @@ public final class RTMTopicSubscriptionResponse: RTMValue {
 
     convenience init(_ selection: StreamChannel.Selection) {
         self.init()
-        (self.succeedUsers, self.failedUsers) = (selection.users, selection.failed.keys.sorted())
+        (succeedUsers, failedUsers) = (selection.users, selection.failed.keys.sorted())
     }
 }
 
@@ -21,11 +20,6 @@ public final class RTMTopicSubscriptionResponse: RTMValue {
 public final class RTMGetTopicSubscribedUsersResponse: RTMValue {
     /// Their ids.
     public var users: [String] = []
-
-    convenience init(users: [String]) {
-        self.init()
-        self.users = users
-    }
 }
 
 /// Metadata as it was at one moment.
@@ -35,7 +29,7 @@ public final class RTMGetMetadataResponse: RTMValue {
 
     convenience init(_ contents: MetadataContents) {
         self.init()
-        self.data = RTMMetadata(contents.inOrder, majorRevision: contents.majorRevision)
+        data = RTMMetadata(contents.inOrder, majorRevision: contents.majorRevision)
     }
 }
 
@@ -47,11 +41,6 @@ public final class RTMGetOnlineUsersResponse: RTMValue {
     public var userStateList: [RTMUserState] = []
     /// `page` of the next question; `nil` at the end.
     public var nextPage: String?
-
-    convenience init(total: Int, users: [RTMUserState], next: String?) {
-        self.init()
-        (self.totalOccupancy, self.userStateList, self.nextPage) = (Int32(clamping: total), users, next)
-    }
 }
 
 /// A channel by name and kind.
@@ -60,11 +49,6 @@ public final class RTMChannelInfo: RTMValue {
     public var channelName = ""
     /// `message` or `stream`.
     public var channelType = RTMChannelType.none
-
-    convenience init(_ id: ChannelID) {
-        self.init()
-        (self.channelName, self.channelType) = (id.name, id.rtmType)
-    }
 }
 
 /// Where a user is.
@@ -76,7 +60,8 @@ public final class RTMGetUserChannelsResponse: RTMValue {
 
     convenience init(_ ids: [ChannelID]) {
         self.init()
-        (self.totalChannel, self.channels) = (Int32(clamping: ids.count), ids.map { RTMChannelInfo($0) })
+        totalChannel = Int32(clamping: ids.count)
+        channels = ids.map { id in .with { ($0.channelName, $0.channelType) = (id.name, id.rtmType) } }
     }
 }
 
@@ -84,20 +69,10 @@ public final class RTMGetUserChannelsResponse: RTMValue {
 public final class RTMPresenceGetStateResponse: RTMValue {
     /// The user and its states.
     public var state = RTMUserState()
-
-    convenience init(_ state: RTMUserState) {
-        self.init()
-        self.state = state
-    }
 }
 
 /// The locks of a channel.
 public final class RTMGetLocksResponse: RTMValue {
     /// In order of name.
     public var lockDetailList: [RTMLockDetail] = []
-
-    convenience init(_ locks: [LockDetail]) {
-        self.init()
-        self.lockDetailList = locks.map { RTMLockDetail($0) }
-    }
 }

@@ -186,7 +186,8 @@ public final class RTMStreamChannel: Sendable {
     @discardableResult
     public func getSubscribedUserList(_ topic: String) async -> (RTMGetTopicSubscribedUsersResponse?, RTMErrorInfo?) {
         await on("getSubscribedUserList", .topic) { channel in
-            RTMGetTopicSubscribedUsersResponse(users: try await channel.subscribedUsers(topic).users)
+            let users = try await channel.subscribedUsers(topic).users
+            return RTMGetTopicSubscribedUsersResponse.with { $0.users = users }
         }
     }
 

@@ -71,6 +71,9 @@ package enum Seeds {
     /// Found before apps opened a channel again from its board.
     package static let olderThanOpeningAgain = Set(boardRegressions.prefix(7))
 
+    /// Found before apps gave up waiting for a channel to open.
+    package static let olderThanGivenUpOpenings = Set(boardRegressions.prefix(9))
+
     /// Found before readers could say what they take.
     package static let olderThanReaderLimits = Set(regressions.prefix(5))
 

@@ -166,7 +166,7 @@ package struct SubscribeAnswer: JSONObject {
 }
 
 /// Where a reader of a message channel stands: the numbering's identity and the last offset it has seen.
-public struct ChannelPosition: JSONObject, Hashable, Sendable {  // [CH6]
+public struct ChannelPosition: JSONObject, Equatable, Sendable {  // [CH6]
     /// The numbering that `offset` belongs to.
     public var epoch = Epoch()
     /// The last offset that was seen.

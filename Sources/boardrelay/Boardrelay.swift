@@ -1,12 +1,7 @@
 import CResources
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-import RelayIO
 import RelayBench
 import RelayConsole
+import RelayIO
 import RelayReplay
 
 /// The program: a relay among other things, so it needs the system that a relay needs.

@@ -58,8 +58,13 @@ extension WhiteboardClient {
         _ channel: String, features: Set<Feature> = [.messages, .presence], quiet: Bool = false, since: Since? = nil
     ) async throws(RelayError) {
         let name = try checkedName(channel)
-        core.act { readable, _ in _ = readable.subscribedByCalls.insert(channel) }
-        _ = try await core.ask(.subscribe(name, features: features, quiet: quiet, since: since))
+        let isNew = core.act { readable, _ in readable.subscribedByCalls.insert(channel).inserted }
+        do throws(RelayError) {
+            _ = try await core.ask(.subscribe(name, features: features, quiet: quiet, since: since))
+        } catch {
+            if isNew, error.outcome != .unknown { core.act { readable, _ in _ = readable.subscribedByCalls.remove(channel) } }
+            throw error
+        }
     }
 
     package func unsubscribe(_ channel: String) async throws(RelayError) {

@@ -1,4 +1,3 @@
-import RelayIO
 import RelayPrimitives
 
 /// What nobody reads is said once a minute, on stderr.

@@ -3,7 +3,7 @@ import RelayWire
 // What readers of a board get, and where they begin.
 
 /// Where a channel is opened.
-public enum ChannelStart: Sendable, Hashable {
+public enum ChannelStart: Sendable, Equatable {
     /// With the records and messages that the relay keeps: they come first, without a hole or a duplicate to what is sent then.
     case board
     /// With what is sent from now on.

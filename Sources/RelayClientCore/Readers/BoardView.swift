@@ -55,12 +55,12 @@ struct BoardView: Sendable {
     }
 
     private mutating func forget() {
-        let keys = told.keys
+        let keys = Set(told.keys).union(own.keys)
         told = [:]
+        (readThrough, clearedAt, progress) = (0, 0, nil)
         // What is stored is among what comes now, if anything does.
         for stored in settled { ended(stored.own) }
         settled = []
-        (readThrough, clearedAt, progress) = (0, 0, nil)
         // Of another numbering.
         for key in own.keys { for at in own[key]!.indices { own[key]![at].record.offset = nil } }
         for key in keys { refresh(key) }

@@ -220,7 +220,9 @@ package struct ReadableMachine: Sendable {
 
     /// Ends the readers of what the relay has taken from the client.
     private mutating func refused(_ problem: Problem) {
-        guard let channel = problem.channel, channels[channel] != nil else { return }
+        guard let channel = problem.channel else { return }
+        if problem.subject == .channel, problem.place?.kind != .stream { subscribedByCalls.remove(channel) }
+        guard channels[channel] != nil else { return }
         switch problem.subject {
         case .channel: left(channel, problem.error)
         case .topics: leftTopics(channel, problem.error)

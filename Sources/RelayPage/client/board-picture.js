@@ -44,7 +44,7 @@ export class BoardPicture extends Cell {
   }
 
   forget() {
-    const keys = [...this.told.keys()]
+    const keys = new Set([...this.told.keys(), ...this.own.keys()])
     this.told.clear()
     // What is stored is among what comes now, if anything does.
     for (const {records} of this.settled) this.ownEnded(records)

@@ -56,7 +56,10 @@ export class Requests {
   withdraw(pending) {
     const isMeant = waiting => waiting.pending === pending
     if (this.machine.queue.withdraw(isMeant)) return 'nothingHappened'
-    this.askedAgain = this.askedAgain.filter(waiting => !isMeant(waiting))
+    // A login that is under way has asked for the channel from its place. [SE2]
+    const {session, state} = this.machine
+    const isShown = ({request}) => (state === 'connecting' || session.awaitsRestoration) && kindEntered[request.type] !== undefined
+    this.askedAgain = this.askedAgain.filter(waiting => !isMeant(waiting) || isShown(waiting))
     for (const [id, asked] of this.byID) {
       if (asked.pending !== pending || asked.isWithdrawn) continue
       asked.isWithdrawn = true

@@ -3,7 +3,6 @@
 #else
     import Foundation
 #endif
-import RelayIO
 
 @available(macOS 15, iOS 18, *)
 extension WhiteboardRelay.Storage {

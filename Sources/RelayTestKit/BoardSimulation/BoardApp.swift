@@ -45,6 +45,9 @@ final class BoardApp {
         _modify { yield &readable.machine }
     }
     var openings: [ClientToken: ReadableMachine.Opening] = [:]
+    var wasOpen = false
+    /// Of what it has stopped waiting for it does not hear whether it begins the board.
+    var hasGivenUp = false
     /// It may change only records of its own. [BL10]
     var isEditor = false
     var connection: ConnectionLink?
@@ -139,6 +142,11 @@ final class BoardApp {
 
     /// It asks for the board anew, and may have had some of it: offsets begin again, once.
     func asksAgain() { beginnings += 1 }
+
+    /// Nothing is left that could begin again.
+    func hasReadAll() { if beginnings > 0, openings.isEmpty, !hasGivenUp, picture.isComplete { beginnings = 0 } }
+
+    var picture: BoardPicture { readable.picture(BoardSimulation.channel.text, for: 0) }
 
     private func take(_ message: Message) throws {
         guard let epoch = message.epoch else { throw BrokenPromise("[CH5] \(name): a message without an epoch") }

@@ -24,6 +24,7 @@ extension BoardSimulation {
                 trace?("\(app.name) reads \(item)")
                 try app.read(item)
             }
+            if now >= app.readsFrom { app.hasReadAll() }
             try effects(app)
         }
     }

@@ -62,7 +62,7 @@ extension BoardSimulation {
 
     /// What is newest is what its changes have painted, and is whole once all has come.
     private func judgePicture(_ app: BoardApp) throws {
-        let picture = app.readable.picture(Self.channel.text, for: 0)
+        let picture = app.picture
         guard picture.isComplete else { throw BrokenPromise("\(app.name) is never told that it has the whole board") }
         let records = Dictionary(uniqueKeysWithValues: picture.records.map { record in
             (record.key, BoardApp.Record(offset: record.offset!, payload: record.payload!.digest))

@@ -37,6 +37,7 @@ package final class BoardSimulation {
     private var changeDice: SplitMix64
     var moderationDice: SplitMix64
     private var openingDice: SplitMix64
+    private var patienceDice: SplitMix64
     /// Moderators who have asked for a user's records to be removed, and what is known of that.
     var removals: [Removal] = []
     /// A clear, or its undoing, whose outcome nobody was told.
@@ -104,6 +105,7 @@ package final class BoardSimulation {
         changeDice = SplitMix64(seed: seed &* 3)
         moderationDice = SplitMix64(seed: seed &* 5)
         openingDice = SplitMix64(seed: seed &* 7)
+        patienceDice = SplitMix64(seed: seed &* 11)
         if hasRoles {
             configuration.boardAuthorKeysMax = Int.random(in: 0...30, using: &roleDice)
             configuration.authorMemoryMax = 160 * Int.random(in: 0...60, using: &roleDice)
@@ -151,6 +153,14 @@ package final class BoardSimulation {
         open(app)
     }
 
+    /// Whoever waits for a channel to open stops waiting.
+    private func giveUpOpening(_ app: BoardApp) {
+        guard let token = app.openings.keys.min() else { return }
+        trace?("\(app.name) gives up an opening")
+        app.hasGivenUp = true
+        app.readable.withdraw(token, RelayError(.cancelled, "withdrawn"))
+    }
+
     /// - Throws: the first broken promise, with the command that replays it.
     package func run(steps count: Int) throws {
         do {
@@ -160,6 +170,9 @@ package final class BoardSimulation {
                 maybeRemoveRecords()
                 if !Seeds.olderThanOpeningAgain.contains(seed), openingDice.chance(1, in: 50) {
                     openAgain(apps.randomElement(using: &openingDice)!)
+                }
+                if !Seeds.olderThanGivenUpOpenings.contains(seed), patienceDice.chance(1, in: 10) {
+                    giveUpOpening(apps.randomElement(using: &patienceDice)!)
                 }
                 try exchange(whole: random.chance(1, in: 4))
                 relay.advance(.milliseconds(Int.random(in: 0...40, using: &random)))
@@ -368,8 +381,11 @@ package final class BoardSimulation {
             }
         case (.open, .failure(let error)):
             app.readable.endOpening(app.openings.removeValue(forKey: token)!, error)
-            openAgain(app)
-        case (.open, .success): app.readable.endOpening(app.openings.removeValue(forKey: token)!)
+            // Where it was open before, it goes on there, or begins anew if the relay has heard of it.
+            if !app.wasOpen || error.code != .cancelled { openAgain(app) }
+        case (.open, .success):
+            app.readable.endOpening(app.openings.removeValue(forKey: token)!)
+            app.wasOpen = true
         case (.plain, .success(.offset(let offset))):
             if let epoch = relay.hub.epoch(of: Self.channel) { plain.append((app, offset, epoch, plain.count)) }
         case (.clear, .success(.boardChange(let change))):

@@ -4,8 +4,8 @@ import BoardFormat
 #else
     import Foundation
 #endif
-import RelayIO
 import RelayConsole
+import RelayIO
 
 /// Where an exported board goes: a file, which is there as a whole or not at all, or standard output.
 struct BoardOutput {
