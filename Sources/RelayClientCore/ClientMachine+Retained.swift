@@ -48,7 +48,7 @@ extension ClientMachine {
         if abandoned.isEmpty || abandoned.remove(token) == nil { effects.append(.completed(token, result)) }
         guard followed.remove(token) != nil else { return }
         flushBatch()
-        events.append(.completed(token, result))
+        events.append(.completed(token, result, isCatchingUp: isCatchingUp))
     }
 
     /// A resumption has done what a call asks for, before its answer.

@@ -7,8 +7,8 @@ package enum Told: Sendable {
     case event(ClientEvent)
     /// A resumption has done what a call that is followed asks for, before its answer.
     case begun(ClientToken)
-    /// A call that is followed has ended.
-    case completed(ClientToken, Result<ClientAnswer, RelayError>)
+    /// A call that is followed has ended; whether kept messages of some channel, older than what was written, were still coming then.
+    case completed(ClientToken, Result<ClientAnswer, RelayError>, isCatchingUp: Bool)
 }
 
 /// The publishers of a topic whose packets are wanted.

@@ -44,6 +44,8 @@ package enum Seeds {
         17_289_841_380_877,  // of a gap in a board nothing was told to who was cut off before its end
         159_472_906_176_770,  // an own record told stored while the board was read stayed on its way when it was read anew
         148_184_184_675_554,  // a board opened again was whole before the answer of a resumed session, and then waited to be read
+        191_032_962_638_677,  // an own removal was forgotten before the older record came that it removes
+        38_926_504_661_757,  // the same, of a change set that was gathered while its reader had fallen behind
     ]
 
     /// The same of the simulation of greed.

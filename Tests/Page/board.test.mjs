@@ -25,8 +25,8 @@ class ToldBoard extends BoardPicture {
   send(key, payload = 'own') {
     return this.ownSent([{key, payload}], 'me')
   }
-  stored(records, last, receipt = 1) {
-    return this.say('ownStored', {records, last, receipt})
+  stored(records, last, isCatchingUp = false) {
+    return this.say('ownStored', {records, last, receipt: 1, isCatchingUp})
   }
   /** Sent, accepted and stored at an offset. */
   write(key, offset) {
@@ -87,6 +87,20 @@ test("[MS3] of an own record and another's of the same key the later counts, whi
   assert.equal(board.told.has('gone'), false, 'what is removed, and waits for nothing, is forgotten')
 })
 
+test('[MS3] an own removal that is stored while older messages are still to come stays one, until they have come', () => {
+  for (const passes of [board => board.say('caughtUp', {head: 30}), board => board.record('other', 31, 'x')]) {
+    const board = readBoard(board => board.record('a', 5, 'theirs'))
+    board.stored(board.ownSent([{key: 'a', payload: undefined}], 'me'), 30, true)
+    // Of an own record that is refused it is none.
+    board.ownEnded(board.send('a'))
+    assert.deepEqual([board.record('a', 20, 'older'), board.records.has('a')], [[], false])
+    passes(board)
+    assert.equal(board.told.has('a'), false, 'what is removed, and removes nothing more, is forgotten')
+    board.record('a', 40, 'later')
+    assert.equal(board.records.get('a').payload, 'later')
+  }
+})
+
 test('[BL6, BL4] cleared takes away what is below it, whenever that is heard of; reset everything', () => {
   const board = readBoard()
   board.write('below', 10)
@@ -115,6 +129,15 @@ test('[BL3, BL4] own records of before a reset are not shown for it: of the old 
   board.stored(among, 17)
   assert.deepEqual(board.say('caughtUp', {head: 18}).map(({type, receipt}) => [type, receipt]), [['caughtUp', undefined], ['records', 1]])
   assert.deepEqual(board.shown, {behind: 'own'})
+})
+
+test('[BL6, BL4] an own record that is on its way, which cleared hid, is shown again behind a reset: offsets are others', () => {
+  const board = readBoard()
+  board.ownAccepted(board.send('mine'), 11)
+  board.say('cleared', {offset: 12, user: 'host', wallMilliseconds: 1})
+  assert.deepEqual(board.shown, {})
+  board.say('messagesMissed', {extent: 'reset'})
+  assert.deepEqual(board.shown, {mine: 'own'})
 })
 
 test('[BL3] an own record that was stored while the board was read is on its way no more when the board is read anew', () => {

@@ -41,7 +41,12 @@ private struct ToldBoard {
     mutating func write(_ key: String, _ offset: UInt64) -> [BoardChange] {
         let own = send(key)
         view.accepted(own, last: offset)
-        return view.stored(own, last: offset, receipt: 1)
+        return stored(own, offset)
+    }
+
+    @discardableResult
+    mutating func stored(_ own: BoardView.Own, _ offset: UInt64, receipt: UInt64 = 1, isCatchingUp: Bool = false) -> [BoardChange] {
+        view.stored(own, last: offset, receipt: receipt, isCatchingUp: isCatchingUp)
     }
 
     var shown: [String: String] { Dictionary(view.records.map { ($0.key, $0.payload?.text ?? "?") }) { $1 } }
@@ -55,7 +60,7 @@ private struct ToldBoard {
         let gone = board.send("gone")
         for own in [there, gone] { board.view.accepted(own, last: 100) }
         board.record("there", 95, "theirs")
-        _ = board.view.stored(there, last: 93, receipt: 1)
+        board.stored(there, 93)
         board.view.ended(gone)
         #expect(board.shown == ["there": "theirs"])
     }
@@ -82,14 +87,29 @@ private struct ToldBoard {
         #expect(board.record("mine", 11, "theirs") == [], "what is superseded is no change")
         let late = board.send("theirs")
         board.record("theirs", 14, "theirs")
-        #expect(board.view.stored(late, last: 13, receipt: 1) == [])
+        #expect(board.stored(late, 13) == [])
         board.write("kept", 16)
         board.record("kept", 15, nil)
         #expect(board.shown == ["mine": "own", "theirs": "theirs", "kept": "own"])
         let removed = board.send("removed")
         board.record("removed", 18, nil)
-        _ = board.view.stored(removed, last: 17, receipt: 1)
+        board.stored(removed, 17)
         #expect(board.shown["removed"] == nil, "its removal was later")
+    }
+
+    @Test("[MS3] an own removal that is stored while older messages are still to come stays one, until they have come")
+    func removedAhead() {
+        for passed in [30, 31] as [UInt64] {
+            var board = ToldBoard { $0.record("a", 5, "theirs") }
+            board.stored(board.send("a", nil), 30, isCatchingUp: true)
+            // Of an own record that is refused it is none.
+            board.view.ended(board.send("a"))
+            #expect(board.record("a", 20, "older") == [] && board.shown == [:])
+            if passed == 30 { board.caughtUp(30) } else { board.record("other", 31, "x") }
+            #expect(!board.view.knows("a"), "what is removed, and removes nothing more, is forgotten")
+            board.record("a", 40, "later")
+            #expect(board.shown["a"] == "later")
+        }
     }
 
     @Test("[BL6, BL4] cleared takes away what is below it, whenever that is heard of; reset everything")
@@ -120,10 +140,21 @@ private struct ToldBoard {
         for own in [behind, among] { board.view.accepted(own, last: 15) }
         board.missed(.reset)
         #expect(board.shown == ["behind": "own", "among": "own"], "what is on its way is shown")
-        #expect(board.view.stored(behind, last: 20, receipt: 1) == [] && board.view.stored(among, last: 17, receipt: 2) == [])
+        #expect(board.stored(behind, 20) == [] && board.stored(among, 17, receipt: 2) == [])
         let changes = board.caughtUp(18)
         guard changes.count == 2, case .records(_, _, receipt: 1?) = changes[1] else { return #expect(Bool(false), "\(changes)") }
         #expect(board.shown == ["behind": "own"])
+    }
+
+    @Test("[BL6, BL4] an own record that is on its way, which cleared hid, is shown again behind a reset: offsets are others")
+    func clearedBeforeReset() {
+        var board = ToldBoard()
+        let mine = board.send("mine")
+        board.view.accepted(mine, last: 11)
+        _ = board.view.take(.cleared(BoardCleared(channel: "lesson", offset: 12, user: "host", wallMilliseconds: 1)))
+        #expect(board.shown == [:])
+        board.missed(.reset)
+        #expect(board.shown == ["mine": "own"])
     }
 
     @Test("an own record is shown at once, the newest of its key on top, and goes when it is refused; a removal is one, too")

@@ -31,6 +31,8 @@ struct BoardView: Sendable {
     private(set) var isWhole = false
     private var isReading = false
     private var settled: [(own: Own, last: UInt64, receipt: UInt64)] = []
+    /// Own removals that were stored while what is older was still to come, in the relay's order.
+    private var removedAhead: [(key: String, offset: UInt64)] = []
     private var readThrough: UInt64 = 0
     private var clearedAt: UInt64 = 0
     private var progress: Double?
@@ -39,6 +41,9 @@ struct BoardView: Sendable {
     private(set) var version = 0
 
     var isComplete: Bool { isWhole && !isReading }
+
+    /// Whether anything is kept of a key, for tests.
+    func knows(_ key: String) -> Bool { told[key] != nil }
 
     /// All records as the relay has them, by key.
     var kept: [String: BoardRecord] { told.filter { $0.value.payload != nil } }
@@ -60,7 +65,7 @@ struct BoardView: Sendable {
         (readThrough, clearedAt, progress) = (0, 0, nil)
         // What is stored is among what comes now, if anything does.
         for stored in settled { ended(stored.own) }
-        settled = []
+        (settled, removedAhead) = ([], [])
         // Of another numbering.
         for key in own.keys { for at in own[key]!.indices { own[key]![at].record.offset = nil } }
         for key in keys { refresh(key) }
@@ -75,11 +80,15 @@ struct BoardView: Sendable {
 
     private mutating func changes(of event: ClientEvent) -> [BoardChange] {
         switch event {
-        case .message(let message): return message.isRetained ? received([message], nil) : []
+        case .message(let message) where !message.isRetained:
+            forgetRemovals(below: message.offset)
+            return []
+        case .message(let message): return received([message], nil)
         case .board(let batch): return received(batch.messages, batch.progress)
         case .cleared(let cleared):
             clearedAt = cleared.offset
             for (key, record) in told where record.offset ?? 0 <= cleared.offset { remove(key, at: cleared.offset) }
+            for key in own.keys { refresh(key) }
             return [.cleared(cleared)]
         case .messagesMissed(let missed):
             if case .range(let range) = missed.extent { return [.missed(range)] }
@@ -87,11 +96,12 @@ struct BoardView: Sendable {
             isReading = isWhole
             return [.reset]
         case .caughtUp(channel: _, let head):
+            forgetRemovals(below: head + 1)
             guard isReading else { return [.caughtUp] }
             (isReading, readThrough, progress) = (false, head, nil)
             let late = settled
             settled = []
-            return [.caughtUp] + late.flatMap { stored($0.own, last: $0.last, receipt: $0.receipt) }
+            return [.caughtUp] + late.flatMap { stored($0.own, last: $0.last, receipt: $0.receipt, isCatchingUp: false) }
         default: return []
         }
     }
@@ -100,6 +110,7 @@ struct BoardView: Sendable {
         self.progress = isReading ? progress : nil
         var records: [BoardRecord] = []
         for message in messages {
+            forgetRemovals(below: message.offset)
             guard let key = message.key else { continue }
             let record = BoardRecord(
                 key: key, payload: message.isRemoval ? nil : message.payload, customType: message.customType, author: message.sender,
@@ -125,7 +136,7 @@ struct BoardView: Sendable {
             return false
         }
         // That it was removed matters as long as an own one of before may still be told stored.
-        told[key] = record.payload == nil && own[key] == nil && !isReading ? nil : record
+        told[key] = isForgettable(record) ? nil : record
         refresh(key)
         return true
     }
@@ -163,7 +174,7 @@ struct BoardView: Sendable {
             own[key]?.removeAll { $0.number == sent.first + UInt64(index) }
             if own[key]?.isEmpty ?? false {
                 own[key] = nil
-                if let kept = told[key], kept.payload == nil, !isReading { told[key] = nil }
+                if told[key].map(isForgettable) ?? false { told[key] = nil }
             }
             refresh(key)
         }
@@ -172,8 +183,9 @@ struct BoardView: Sendable {
 
     /// They are stored.
     ///
+    /// - Parameter isCatchingUp: whether what is older may still come.
     /// - Returns: nothing if they were read, or written again meanwhile.
-    mutating func stored(_ sent: Own, last: UInt64, receipt: UInt64) -> [BoardChange] {
+    mutating func stored(_ sent: Own, last: UInt64, receipt: UInt64, isCatchingUp: Bool) -> [BoardChange] {
         guard !isReading else {
             settled.append((sent, last, receipt))
             return []
@@ -183,10 +195,24 @@ struct BoardView: Sendable {
             guard var record = own[key]?.first(where: { $0.number == sent.first + UInt64(index) })?.record else { continue }
             record.offset = offset(index, of: sent, last)
             record.isPending = false
-            if record.offset! > readThrough, put(record) { changes.append(record) }
+            guard record.offset! > readThrough, put(record) else { continue }
+            changes.append(record)
+            if isCatchingUp, record.payload == nil { removedAhead.append((key, record.offset!)) }
         }
         ended(sent)
         return changes.isEmpty ? [] : [.records(changes, receipt: receipt)]
+    }
+
+    /// A removal, behind which nothing older comes that is to be told from it.
+    private func isForgettable(_ record: BoardRecord) -> Bool {
+        record.payload == nil && own[record.key] == nil && !isReading && !removedAhead.contains { $0.key == record.key }
+    }
+
+    private mutating func forgetRemovals(below offset: UInt64) {
+        while let first = removedAhead.first, first.offset < offset {
+            removedAhead.removeFirst()
+            if told[first.key].map(isForgettable) ?? false { told[first.key] = nil }
+        }
     }
 
     private func offset(_ index: Int, of sent: Own, _ last: UInt64) -> UInt64 { last + 1 + UInt64(index) - UInt64(sent.keys.count) }

@@ -83,7 +83,7 @@ package struct ReadableMachine: Sendable {
             switch told {
             case .event(let event): tell(event, at: now)
             case .begun(let token): begun(token, at: now)
-            case .completed(let token, let result): completed(token, result, at: now)
+            case .completed(let token, let result, let isCatchingUp): completed(token, result, isCatchingUp, at: now)
             }
         }
         // What `renew` brings is told by no event.
@@ -183,7 +183,9 @@ package struct ReadableMachine: Sendable {
         return messages.count == 1 ? .message(messages[0]) : .board(BoardBatch(channel: channel, messages: messages))
     }
 
-    private mutating func completed(_ token: ClientToken, _ result: Result<ClientAnswer, RelayError>, at now: Instant) {
+    private mutating func completed(
+        _ token: ClientToken, _ result: Result<ClientAnswer, RelayError>, _ isCatchingUp: Bool, at now: Instant
+    ) {
         if case .success = result { begun(token, at: now) }
         switch followed.removeValue(forKey: token) {
         case .accepted(let stored)?:
@@ -194,7 +196,8 @@ package struct ReadableMachine: Sendable {
                 channels[channel]?.board.ended(own)
                 return
             }
-            tell(channels[channel]!.board.stored(own, last: last, receipt: receipt), in: channel, at: now)
+            let changes = channels[channel]!.board.stored(own, last: last, receipt: receipt, isCatchingUp: isCatchingUp)
+            tell(changes, in: channel, at: now)
         case .joinCode?:
             switch result {
             case .success(.code(let offer)): joinCode.set(offer)

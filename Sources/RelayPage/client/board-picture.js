@@ -22,6 +22,8 @@ export class BoardPicture extends Cell {
   isWhole = false
   isReading = false
   settled = []
+  /** Own removals that were stored while what is older was still to come, in the relay's order. @type {{key: string, offset: number}[]} */
+  removedAhead = []
   readThrough = 0
   clearedAt = 0
   progress = undefined
@@ -48,7 +50,7 @@ export class BoardPicture extends Cell {
     this.told.clear()
     // What is stored is among what comes now, if anything does.
     for (const {records} of this.settled) this.ownEnded(records)
-    Object.assign(this, {settled: [], readThrough: 0, clearedAt: 0, progress: undefined})
+    Object.assign(this, {settled: [], removedAhead: [], readThrough: 0, clearedAt: 0, progress: undefined})
     // Of another numbering.
     for (const records of this.own.values()) for (const record of records) record.offset = undefined
     for (const key of keys) this.refresh(key)
@@ -63,12 +65,17 @@ export class BoardPicture extends Cell {
 
   changesOf(event) {
     switch (event.type) {
-      case 'message': return event.isRetained ? this.received([event]) : []
+      case 'message': {
+        if (event.isRetained) return this.received([event])
+        this.forgetRemovals(event.offset)
+        return []
+      }
       case 'board': return this.received(event.messages, event.progress)
       case 'cleared': {
         const {offset, user, wallMilliseconds} = event
         this.clearedAt = offset
         for (const [key, record] of [...this.told]) if (record.offset <= offset) this.put({...record, payload: undefined}, offset)
+        for (const key of this.own.keys()) this.refresh(key)
         return [{type: 'cleared', offset, user, wallMilliseconds}]
       }
       case 'messagesMissed': {
@@ -79,6 +86,7 @@ export class BoardPicture extends Cell {
       }
       case 'caughtUp': {
         const {head} = event
+        this.forgetRemovals(head + 1)
         if (!this.isReading) return [{type: 'caughtUp', head}]
         Object.assign(this, {isReading: false, readThrough: head, progress: undefined})
         return [{type: 'caughtUp', head}, ...this.settled.splice(0).flatMap(stored => this.takeOwn(stored))]
@@ -92,6 +100,7 @@ export class BoardPicture extends Cell {
     this.progress = this.isReading ? progress : undefined
     const records = []
     for (const {isRemoval, key, offset, payload, customType, sender, wallMilliseconds} of messages) {
+      this.forgetRemovals(offset)
       if (key === undefined) continue
       const record = {key, offset, payload: isRemoval ? undefined : payload, customType, author: sender, wallMilliseconds}
       if (this.put(record)) records.push(record)
@@ -104,8 +113,8 @@ export class BoardPicture extends Cell {
     const {key, payload} = record
     if (offset <= (this.told.get(key)?.offset ?? this.clearedAt)) return false
     // That it was removed matters as long as an own one of before may still be told stored.
-    if (payload === undefined && !this.own.has(key) && !this.isReading) this.told.delete(key)
-    else this.told.set(key, {...record, offset})
+    this.told.set(key, {...record, offset})
+    this.forgetRemoval(key)
     this.refresh(key)
     return true
   }
@@ -139,23 +148,35 @@ export class BoardPicture extends Cell {
       const rest = (this.own.get(record.key) ?? []).filter(other => other !== record)
       if (rest.length > 0) this.own.set(record.key, rest)
       else this.own.delete(record.key)
-      const told = this.told.get(record.key)
-      if (rest.length === 0 && told && told.payload === undefined && !this.isReading) this.told.delete(record.key)
+      this.forgetRemoval(record.key)
       this.refresh(record.key)
     }
     this.tell()
   }
 
   /** They are stored. @returns {BoardChange[]} none if they were read, or written again meanwhile */
-  takeOwn({records, last, receipt}) {
+  takeOwn({records, last, receipt, isCatchingUp = false}) {
     if (this.isReading) {
       this.settled.push({records, last, receipt})
       return []
     }
     const changed = records.map(({isPending, ...record}, at) => ({...record, offset: last - records.length + 1 + at}))
         .filter(record => record.offset > this.readThrough && this.put(record))
+    // What is older may still come.
+    if (isCatchingUp) this.removedAhead.push(...changed.filter(({payload}) => payload === undefined))
     this.ownEnded(records)
     return changed.length > 0 ? [{type: 'records', records: changed, isOwn: true, receipt}] : []
+  }
+
+  /** Of one that is removed nothing is kept, unless something older may still be told that it removes. */
+  forgetRemoval(key) {
+    const told = this.told.get(key)
+    if (!told || told.payload !== undefined || this.own.has(key) || this.isReading) return
+    if (!this.removedAhead.some(removed => removed.key === key)) this.told.delete(key)
+  }
+
+  forgetRemovals(offset) {
+    while (this.removedAhead[0]?.offset < offset) this.forgetRemoval(this.removedAhead.shift().key)
   }
 
   // MARK: What is shown

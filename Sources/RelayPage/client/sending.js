@@ -38,7 +38,10 @@ export function followRecords(channel, changes, subject, pendings) {
         state.board.ownEnded(records)
         const key = changes.length === 1 ? changes[0].key : undefined
         tellUnasked(client, receipt, {subject, channel: name, key}, error, wasAccepted)
-      } else client.machine.unread.emit({type: 'ownStored', channel: name, records, last, receipt: receipt.id})
+      } else {
+        const {messages, unread} = client.machine
+        unread.emit({type: 'ownStored', channel: name, records, last, receipt: receipt.id, isCatchingUp: messages.isCatchingUp(name)})
+      }
     },
   }
   for (const [what, pending] of Object.entries({accepted, stored})) {

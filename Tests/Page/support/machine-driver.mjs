@@ -12,6 +12,8 @@ export const plain = value => value instanceof Uint8Array || value instanceof Ma
 
 /** What somebody waits for, looked at without waiting. */
 export class Watched {
+  began = () => { }
+
   settle = result => {
     assert.equal(this.result, undefined, 'settled twice')
     this.result = result
