@@ -4,13 +4,13 @@ import RelayClient
 extension RTMClientKit {
     /// Receives a message channel. `option` of `nil` is the defaults: messages and presence. Calling again changes what is received.
     @discardableResult
-    public func subscribe(channelName: String, option: RTMSubscribeOptions?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func subscribe(channelName: String, option: RTMSubscribeOptions?) async -> RTMAnswer<RTMCommonResponse> {
         await subscribe(channelName, (option ?? RTMSubscribeOptions()).values)
     }
 
-    func subscribe(_ channel: String, _ wanted: (features: Set<Feature>, isQuiet: Bool, since: Since?)) async -> (
-        RTMCommonResponse?, RTMErrorInfo?
-    ) {
+    func subscribe(_ channel: String, _ wanted: (features: Set<Feature>, isQuiet: Bool, since: Since?)) async -> RTMAnswer<
+        RTMCommonResponse
+    > {
         await call("subscribe", .channel) { client in
             try await client.subscribe(channel, features: wanted.features, quiet: wanted.isQuiet, since: wanted.since)
         }
@@ -18,19 +18,19 @@ extension RTMClientKit {
 
     /// Ends receiving a message channel and being seen in it.
     @discardableResult
-    public func unsubscribe(_ channelName: String) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func unsubscribe(_ channelName: String) async -> RTMAnswer<RTMCommonResponse> {
         await call("unsubscribe", .channel) { client in try await client.unsubscribe(channelName) }
     }
 
     /// Publishes text; no subscription is needed. It comes back when the relay has accepted it, to one user when that app has it.
     @discardableResult
-    public func publish(channelName: String, message: String, option: RTMPublishOptions?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func publish(channelName: String, message: String, option: RTMPublishOptions?) async -> RTMAnswer<RTMCommonResponse> {
         await publish(Result { try send(.text(message), to: channelName, (option ?? RTMPublishOptions()).values) })
     }
 
     /// Publishes bytes, as text.
     @discardableResult
-    public func publish(channelName: String, data: Data, option: RTMPublishOptions?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func publish(channelName: String, data: Data, option: RTMPublishOptions?) async -> RTMAnswer<RTMCommonResponse> {
         await publish(Result { try send(.bytes(Array(data)), to: channelName, (option ?? RTMPublishOptions()).values) })
     }
 
@@ -53,7 +53,7 @@ extension RTMClientKit {
         }
     }
 
-    func publish(_ sent: Result<Sent, any Error>) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    func publish(_ sent: Result<Sent, any Error>) async -> RTMAnswer<RTMCommonResponse> {
         await attempt("publish", .publish) {
             switch try sent.get() {
             case .message(let receipt): _ = try await receipt.accepted

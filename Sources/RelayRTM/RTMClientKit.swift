@@ -91,7 +91,7 @@ public final class RTMClientKit: Sendable {
 
     /// Connects and logs in. The token is used at a relay with signed tokens; see `RTMClientConfig.key`.
     @discardableResult
-    public func login(_ token: String?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func login(_ token: String?) async -> RTMAnswer<RTMCommonResponse> {
         await attempt("login", .login) {
             let (login, connection) = try self.begin(token), delivery = RTMDelivery(user: self.settings.user)
             self.tell(.connecting, of: login, by: delivery)
@@ -116,7 +116,7 @@ public final class RTMClientKit: Sendable {
     /// Leaves all channels and logs out, or ends a login that is under way. What was published goes out first: others see it then, at
     /// most 2 s later.
     @discardableResult
-    public func logout() async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func logout() async -> RTMAnswer<RTMCommonResponse> {
         await attempt("logout", .login) {
             switch self.leave(.none) {
             case .loggedIn(let client): await client.close()
@@ -130,7 +130,7 @@ public final class RTMClientKit: Sendable {
 
     /// Goes on with another token.
     @discardableResult
-    public func renewToken(_ token: String) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func renewToken(_ token: String) async -> RTMAnswer<RTMCommonResponse> {
         await call("renewToken", .login) { client in
             guard let credential = self.settings.credential(token: token) else { throw RTMErrorInfo(.invalidToken, "an empty token") }
             try await client.renew(credential)
@@ -208,16 +208,14 @@ public final class RTMClientKit: Sendable {
     private static var loginCanceled: RTMErrorInfo { RTMErrorInfo(.loginCanceled, "logged out before the login was answered") }
     private static var notLoggedIn: RTMErrorInfo { RTMErrorInfo(.notLogin, "not logged in") }
 
-    func attempt<Response>(
-        _ operation: String, _ area: RTMArea, _ body: () async throws -> Response
-    ) async -> (Response?, RTMErrorInfo?) {
+    func attempt<Response>(_ operation: String, _ area: RTMArea, _ body: () async throws -> Response) async -> RTMAnswer<Response> {
         do { return (try await body(), nil) } catch { return (nil, RTMErrorInfo(error, operation: operation, in: area)) }
     }
 
     /// A call that needs a login and answers something.
     func ask<Response>(
         _ operation: String, _ area: RTMArea, _ body: (WhiteboardClient) async throws -> Response
-    ) async -> (Response?, RTMErrorInfo?) {
+    ) async -> RTMAnswer<Response> {
         await attempt(operation, area) { try await body(try self.client()) }
     }
 
@@ -236,9 +234,7 @@ public final class RTMClientKit: Sendable {
     func client() throws -> WhiteboardClient { try session().client }
 
     /// A call that needs a login and answers that it was done.
-    func call(_ operation: String, _ area: RTMArea, _ body: (WhiteboardClient) async throws -> Void) async -> (
-        RTMCommonResponse?, RTMErrorInfo?
-    ) {
+    func call(_ operation: String, _ area: RTMArea, _ body: (WhiteboardClient) async throws -> Void) async -> RTMAnswer<RTMCommonResponse> {
         await ask(operation, area) { client in
             try await body(client)
             return RTMCommonResponse()

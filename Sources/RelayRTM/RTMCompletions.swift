@@ -1,6 +1,9 @@
 import Foundation
 import RelayClient
 
+/// What became of a call: one of the two.
+public typealias RTMAnswer<Response> = (Response?, RTMErrorInfo?)
+
 /// Told what became of a call, on the main actor.
 public typealias RTMBlock<Response> = (Response?, RTMErrorInfo?) -> Void
 /// Told whether a call was done.
@@ -33,7 +36,7 @@ public typealias RTMPresenceOptions = RTMGetOnlineUsersOptions
 // Every call once more, for those who do not await. What is published is sent at once. Of other calls the main actor takes one
 // behind the other, and each takes its place in the relay's order before it suspends: so they keep the order in which they were made.
 
-private func run<Response>(_ block: RTMBlock<Response>?, _ call: @escaping @MainActor () async -> (Response?, RTMErrorInfo?)) {
+private func run<Response>(_ block: RTMBlock<Response>?, _ call: @escaping @MainActor () async -> RTMAnswer<Response>) {
     // Safe: called once, on the main actor.
     nonisolated(unsafe) let block = block
     Task { @MainActor in
@@ -88,7 +91,7 @@ extension RTMStreamChannel {
     /// As `leaveTopic(_:)`.
     public func leaveTopic(_ topic: String, completion: RTMOperationBlock? = nil) { run(completion) { await self.leaveTopic(topic) } }
     /// As `subscribeTopic(_:option:)`.
-    public func subscribeTopic(_ topic: String, option: RTMTopicOption?, completion: RTMBlock<RTMTopicSubscriptionResponse>? = nil) {
+    public func subscribeTopic(_ topic: String, option: RTMTopicOption?, completion: RTMTopicSubscriptionBlock? = nil) {
         let users = option?.values ?? .all
         run(completion) { await self.subscribeTopic(topic, users) }
     }
@@ -108,57 +111,53 @@ extension RTMStreamChannel {
         run(completion) { await self.publish(sent) }
     }
     /// As `getSubscribedUserList(_:)`.
-    public func getSubscribedUserList(_ topic: String, completion: RTMBlock<RTMGetTopicSubscribedUsersResponse>? = nil) {
+    public func getSubscribedUserList(_ topic: String, completion: RTMGetTopicSubscribedUsersBlock? = nil) {
         run(completion) { await self.getSubscribedUserList(topic) }
     }
 }
 
 extension RTMStorage {
+    private func write(
+        _ change: Change, _ name: String, _ type: RTMChannelType?, _ data: RTMMetadata, _ options: RTMMetadataOptions?, _ lock: String?,
+        _ completion: RTMOperationBlock?
+    ) {
+        let (values, options) = (data.values, options?.values)
+        run(completion) { await self.write(change, name, type, values, options, lock) }
+    }
+
     /// As `setChannelMetadata(channelName:channelType:data:options:lock:)`.
     public func setChannelMetadata(
         channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?,
         completion: RTMOperationBlock? = nil
-    ) {
-        let (values, options) = (data.values, options?.values)
-        run(completion) { await self.write(.set, channelName, channelType, values, options, lock) }
-    }
+    ) { write(.set, channelName, channelType, data, options, lock, completion) }
     /// As `updateChannelMetadata(channelName:channelType:data:options:lock:)`.
     public func updateChannelMetadata(
         channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?,
         completion: RTMOperationBlock? = nil
-    ) {
-        let (values, options) = (data.values, options?.values)
-        run(completion) { await self.write(.update, channelName, channelType, values, options, lock) }
-    }
+    ) { write(.update, channelName, channelType, data, options, lock, completion) }
     /// As `removeChannelMetadata(channelName:channelType:data:options:lock:)`.
     public func removeChannelMetadata(
         channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?,
         completion: RTMOperationBlock? = nil
-    ) {
-        let (values, options) = (data.values, options?.values)
-        run(completion) { await self.write(.remove, channelName, channelType, values, options, lock) }
-    }
+    ) { write(.remove, channelName, channelType, data, options, lock, completion) }
     /// As `getChannelMetadata(channelName:channelType:)`.
-    public func getChannelMetadata(channelName: String, channelType: RTMChannelType, completion: RTMBlock<RTMGetMetadataResponse>? = nil) {
+    public func getChannelMetadata(channelName: String, channelType: RTMChannelType, completion: RTMGetMetadataBlock? = nil) {
         run(completion) { await self.getChannelMetadata(channelName: channelName, channelType: channelType) }
     }
     /// As `setUserMetadata(userId:data:options:)`.
-    public func setUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?, completion: RTMOperationBlock? = nil) {
-        let (values, options) = (data.values, options?.values)
-        run(completion) { await self.write(.set, userId, nil, values, options, nil) }
-    }
+    public func setUserMetadata(
+        userId: String, data: RTMMetadata, options: RTMMetadataOptions?, completion: RTMOperationBlock? = nil
+    ) { write(.set, userId, nil, data, options, nil, completion) }
     /// As `updateUserMetadata(userId:data:options:)`.
-    public func updateUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?, completion: RTMOperationBlock? = nil) {
-        let (values, options) = (data.values, options?.values)
-        run(completion) { await self.write(.update, userId, nil, values, options, nil) }
-    }
+    public func updateUserMetadata(
+        userId: String, data: RTMMetadata, options: RTMMetadataOptions?, completion: RTMOperationBlock? = nil
+    ) { write(.update, userId, nil, data, options, nil, completion) }
     /// As `removeUserMetadata(userId:data:options:)`.
-    public func removeUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?, completion: RTMOperationBlock? = nil) {
-        let (values, options) = (data.values, options?.values)
-        run(completion) { await self.write(.remove, userId, nil, values, options, nil) }
-    }
+    public func removeUserMetadata(
+        userId: String, data: RTMMetadata, options: RTMMetadataOptions?, completion: RTMOperationBlock? = nil
+    ) { write(.remove, userId, nil, data, options, nil, completion) }
     /// As `getUserMetadata(userId:)`.
-    public func getUserMetadata(userId: String, completion: RTMBlock<RTMGetMetadataResponse>? = nil) {
+    public func getUserMetadata(userId: String, completion: RTMGetMetadataBlock? = nil) {
         run(completion) { await self.getUserMetadata(userId: userId) }
     }
     /// As `subscribeUserMetadata(userId:)`.
@@ -175,7 +174,7 @@ extension RTMPresence {
     /// As `getOnlineUser(channelName:channelType:options:)`.
     public func getOnlineUser(
         channelName: String, channelType: RTMChannelType, options: RTMGetOnlineUsersOptions?,
-        completion: RTMBlock<RTMGetOnlineUsersResponse>? = nil
+        completion: RTMGetOnlineUsersBlock? = nil
     ) {
         let values = (options ?? RTMGetOnlineUsersOptions()).values
         run(completion) { await self.getOnlineUser(channelName, channelType, values) }
@@ -191,7 +190,7 @@ extension RTMPresence {
         channelName: String, channelType: RTMChannelType, items: [RTMStateItem], completion: RTMOperationBlock? = nil
     ) { setState(channelName: channelName, channelType: channelType, items: items.byKey, completion: completion) }
     /// As `getUserChannels(userId:)`.
-    public func getUserChannels(userId: String, completion: RTMBlock<RTMGetUserChannelsResponse>? = nil) {
+    public func getUserChannels(userId: String, completion: RTMGetUserChannelsBlock? = nil) {
         run(completion) { await self.getUserChannels(userId: userId) }
     }
     /// As `setState(channelName:channelType:items:)`.
@@ -203,9 +202,7 @@ extension RTMPresence {
         run(completion) { await self.removeState(channelName: channelName, channelType: channelType, keys: keys) }
     }
     /// As `getState(channelName:channelType:userId:)`.
-    public func getState(
-        channelName: String, channelType: RTMChannelType, userId: String, completion: RTMBlock<RTMPresenceGetStateResponse>? = nil
-    ) {
+    public func getState(channelName: String, channelType: RTMChannelType, userId: String, completion: RTMPresenceGetStateBlock? = nil) {
         run(completion) { await self.getState(channelName: channelName, channelType: channelType, userId: userId) }
     }
 }
@@ -238,7 +235,7 @@ extension RTMLock {
         run(completion) { await self.revokeLock(channelName: channelName, channelType: channelType, lockName: lockName, userId: userId) }
     }
     /// As `getLocks(channelName:channelType:)`.
-    public func getLocks(channelName: String, channelType: RTMChannelType, completion: RTMBlock<RTMGetLocksResponse>? = nil) {
+    public func getLocks(channelName: String, channelType: RTMChannelType, completion: RTMGetLocksBlock? = nil) {
         run(completion) { await self.getLocks(channelName: channelName, channelType: channelType) }
     }
 }

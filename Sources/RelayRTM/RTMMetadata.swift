@@ -56,9 +56,7 @@ public final class RTMMetadata: RTMObject {
 
         /// Values by key; of an item given twice the last counts.
         var texts: [String: String] { items.reduce(into: [:]) { $0[$1.key] = $1.value } }
-        func revisions() throws -> [String: UInt64] {
-            try items.reduce(into: [:]) { $0[$1.key] = try condition($1.revision) }
-        }
+        func revisions() throws -> [String: UInt64] { try items.reduce(into: [:]) { $0[$1.key] = try condition($1.revision) } }
         func major() throws -> UInt64? { try condition(majorRevision) }
 
         private func condition(_ revision: Int64) throws -> UInt64? {

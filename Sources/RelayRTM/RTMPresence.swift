@@ -9,7 +9,7 @@ public final class RTMPresence: Sendable {
     @discardableResult
     public func getOnlineUser(
         channelName: String, channelType: RTMChannelType, options: RTMGetOnlineUsersOptions?
-    ) async -> (RTMGetOnlineUsersResponse?, RTMErrorInfo?) {
+    ) async -> RTMAnswer<RTMGetOnlineUsersResponse> {
         await getOnlineUser(channelName, channelType, (options ?? RTMGetOnlineUsersOptions()).values)
     }
 
@@ -17,13 +17,13 @@ public final class RTMPresence: Sendable {
     @discardableResult
     public func whoNow(
         channelName: String, channelType: RTMChannelType, options: RTMPresenceOptions?
-    ) async -> (RTMWhoNowResponse?, RTMErrorInfo?) {
+    ) async -> RTMAnswer<RTMWhoNowResponse> {
         await getOnlineUser(channelName: channelName, channelType: channelType, options: options)
     }
 
     func getOnlineUser(
         _ name: String, _ type: RTMChannelType, _ wanted: (users: Bool, states: Bool, after: String?)
-    ) async -> (RTMGetOnlineUsersResponse?, RTMErrorInfo?) {
+    ) async -> RTMAnswer<RTMGetOnlineUsersResponse> {
         await kit.ask("getOnlineUser", .presence) { client in
             let page = try await client.presence(of: type.channel(name)).users(after: wanted.after, limit: wanted.users ? nil : 1)
             let members = wanted.users ? page.members : []
@@ -37,31 +37,29 @@ public final class RTMPresence: Sendable {
 
     /// The channels in which a user is seen.
     @discardableResult
-    public func getUserChannels(userId: String) async -> (RTMGetUserChannelsResponse?, RTMErrorInfo?) {
+    public func getUserChannels(userId: String) async -> RTMAnswer<RTMGetUserChannelsResponse> {
         await kit.ask("getUserChannels", .presence) { client in RTMGetUserChannelsResponse(try await client.channels(of: userId)) }
     }
 
     /// As `getUserChannels`, by its oldest name.
     @discardableResult
-    public func whereNow(userId: String) async -> (RTMWhereNowResponse?, RTMErrorInfo?) { await getUserChannels(userId: userId) }
+    public func whereNow(userId: String) async -> RTMAnswer<RTMWhereNowResponse> { await getUserChannels(userId: userId) }
 
     /// As `setState` with a dictionary; the last item of a key counts.
     @discardableResult
-    public func setState(channelName: String, channelType: RTMChannelType, items: [RTMStateItem]) async -> (
-        RTMCommonResponse?, RTMErrorInfo?
-    ) { await setState(channelName: channelName, channelType: channelType, items: items.byKey) }
+    public func setState(channelName: String, channelType: RTMChannelType, items: [RTMStateItem]) async -> RTMAnswer<RTMCommonResponse> {
+        await setState(channelName: channelName, channelType: channelType, items: items.byKey)
+    }
 
     /// Creates or replaces own states in a channel; those set before subscribing are kept for it.
     @discardableResult
-    public func setState(channelName: String, channelType: RTMChannelType, items: [String: String]) async -> (
-        RTMCommonResponse?, RTMErrorInfo?
-    ) {
+    public func setState(channelName: String, channelType: RTMChannelType, items: [String: String]) async -> RTMAnswer<RTMCommonResponse> {
         await kit.call("setState", .presence) { client in try await client.presence(of: channelType.channel(channelName)).set(items) }
     }
 
     /// Removes own states in a channel; without keys all.
     @discardableResult
-    public func removeState(channelName: String, channelType: RTMChannelType, keys: [String]) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func removeState(channelName: String, channelType: RTMChannelType, keys: [String]) async -> RTMAnswer<RTMCommonResponse> {
         await kit.call("removeState", .presence) { client in
             try await client.presence(of: channelType.channel(channelName)).remove(keys.isEmpty ? nil : keys)
         }
@@ -69,9 +67,7 @@ public final class RTMPresence: Sendable {
 
     /// The states of a user in a channel; empty for an absent user.
     @discardableResult
-    public func getState(channelName: String, channelType: RTMChannelType, userId: String) async -> (
-        RTMPresenceGetStateResponse?, RTMErrorInfo?
-    ) {
+    public func getState(channelName: String, channelType: RTMChannelType, userId: String) async -> RTMAnswer<RTMPresenceGetStateResponse> {
         await kit.ask("getState", .presence) { client in
             let states = try await client.presence(of: channelType.channel(channelName)).states(of: userId)
             return RTMPresenceGetStateResponse.with { $0.state = RTMUserState(userId, states) }

@@ -15,23 +15,23 @@ public final class RTMStorage: Sendable {
     @discardableResult
     public func setChannelMetadata(
         channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?
-    ) async -> (RTMCommonResponse?, RTMErrorInfo?) { await write(.set, channelName, channelType, data.values, options?.values, lock) }
+    ) async -> RTMAnswer<RTMCommonResponse> { await write(.set, channelName, channelType, data.values, options?.values, lock) }
 
     /// Replaces items that exist, all or none.
     @discardableResult
     public func updateChannelMetadata(
         channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?
-    ) async -> (RTMCommonResponse?, RTMErrorInfo?) { await write(.update, channelName, channelType, data.values, options?.values, lock) }
+    ) async -> RTMAnswer<RTMCommonResponse> { await write(.update, channelName, channelType, data.values, options?.values, lock) }
 
     /// Removes the items named in `data`; without any all.
     @discardableResult
     public func removeChannelMetadata(
         channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?
-    ) async -> (RTMCommonResponse?, RTMErrorInfo?) { await write(.remove, channelName, channelType, data.values, options?.values, lock) }
+    ) async -> RTMAnswer<RTMCommonResponse> { await write(.remove, channelName, channelType, data.values, options?.values, lock) }
 
     /// The whole set.
     @discardableResult
-    public func getChannelMetadata(channelName: String, channelType: RTMChannelType) async -> (RTMGetMetadataResponse?, RTMErrorInfo?) {
+    public func getChannelMetadata(channelName: String, channelType: RTMChannelType) async -> RTMAnswer<RTMGetMetadataResponse> {
         await kit.ask("getChannelMetadata", .storage) { client in
             RTMGetMetadataResponse(try await client.metadata(of: channelType.metadata(channelName)).get())
         }
@@ -39,50 +39,44 @@ public final class RTMStorage: Sendable {
 
     /// Creates or replaces items of a user, all or none.
     @discardableResult
-    public func setUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?) async -> (
-        RTMCommonResponse?, RTMErrorInfo?
-    ) {
+    public func setUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?) async -> RTMAnswer<RTMCommonResponse> {
         await write(.set, userId, nil, data.values, options?.values, nil)
     }
 
     /// Replaces items of a user that exist, all or none.
     @discardableResult
-    public func updateUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?) async -> (
-        RTMCommonResponse?, RTMErrorInfo?
-    ) {
+    public func updateUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?) async -> RTMAnswer<RTMCommonResponse> {
         await write(.update, userId, nil, data.values, options?.values, nil)
     }
 
     /// Removes the items named in `data`; without any all.
     @discardableResult
-    public func removeUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?) async -> (
-        RTMCommonResponse?, RTMErrorInfo?
-    ) {
+    public func removeUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?) async -> RTMAnswer<RTMCommonResponse> {
         await write(.remove, userId, nil, data.values, options?.values, nil)
     }
 
     /// The whole set of a user, there or not.
     @discardableResult
-    public func getUserMetadata(userId: String) async -> (RTMGetMetadataResponse?, RTMErrorInfo?) {
+    public func getUserMetadata(userId: String) async -> RTMAnswer<RTMGetMetadataResponse> {
         await kit.ask("getUserMetadata", .storage) { client in RTMGetMetadataResponse(try await client.metadata(of: .user(userId)).get()) }
     }
 
     /// Receives a user's metadata as storage events, beginning with a snapshot.
     @discardableResult
-    public func subscribeUserMetadata(userId: String) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func subscribeUserMetadata(userId: String) async -> RTMAnswer<RTMCommonResponse> {
         await kit.call("subscribeUserMetadata", .userMetadata) { client in try await client.metadata(of: .user(userId)).follow() }
     }
 
     /// Ends that.
     @discardableResult
-    public func unsubscribeUserMetadata(userId: String) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func unsubscribeUserMetadata(userId: String) async -> RTMAnswer<RTMCommonResponse> {
         await kit.call("unsubscribeUserMetadata", .userMetadata) { client in try await client.metadata(of: .user(userId)).unfollow() }
     }
 
     /// All changes; without a `type` of channel `name` is a user.
     func write(
         _ change: Change, _ name: String, _ type: RTMChannelType?, _ data: RTMMetadata.Values, _ options: Options?, _ lock: String?
-    ) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    ) async -> RTMAnswer<RTMCommonResponse> {
         await kit.call("\(change.rawValue)\(type == nil ? "User" : "Channel")Metadata", .storage) { client in
             let metadata = try client.metadata(of: type?.metadata(name) ?? .user(name))
             let (texts, revisions, major) = (data.texts, try data.revisions(), try data.major())

@@ -36,9 +36,9 @@ public final class RTMStreamChannel: Sendable {
 
     /// Joins; others see it. Calling again changes what is received.
     @discardableResult
-    public func join(_ option: RTMJoinChannelOption) async -> (RTMCommonResponse?, RTMErrorInfo?) { await join(option.values) }
+    public func join(_ option: RTMJoinChannelOption) async -> RTMAnswer<RTMCommonResponse> { await join(option.values) }
 
-    func join(_ wanted: (features: Set<Feature>, isQuiet: Bool, token: String?)) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    func join(_ wanted: (features: Set<Feature>, isQuiet: Bool, token: String?)) async -> RTMAnswer<RTMCommonResponse> {
         await kit.attempt("join", .channel) {
             let (client, login) = try self.kit.session()
             let token = self.kit.settings.key == nil && wanted.token?.isEmpty == false ? wanted.token : nil
@@ -66,7 +66,7 @@ public final class RTMStreamChannel: Sendable {
 
     /// Leaves the channel and all its topics, or ends a join that is under way.
     @discardableResult
-    public func leave() async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func leave() async -> RTMAnswer<RTMCommonResponse> {
         await kit.attempt("leave", .channel) {
             let login = try self.kit.session().login
             // Left from here on: what is asked for before the answer comes is refused.
@@ -85,7 +85,7 @@ public final class RTMStreamChannel: Sendable {
 
     /// Goes on with another token of this channel's own.
     @discardableResult
-    public func renewToken(_ token: String) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func renewToken(_ token: String) async -> RTMAnswer<RTMCommonResponse> {
         let found = await kit.attempt("renewToken", .channel) { try self.stay("renewToken") }
         guard let stay = found.0 else { return (nil, found.1) }
         return await join((stay.features, stay.isQuiet, token))
@@ -93,13 +93,12 @@ public final class RTMStreamChannel: Sendable {
 
     /// Begins to publish in a topic; `option` of `nil` is ordered, of normal priority.
     @discardableResult
-    public func joinTopic(_ topic: String, option: RTMJoinTopicOption?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func joinTopic(_ topic: String, option: RTMJoinTopicOption?) async -> RTMAnswer<RTMCommonResponse> {
         await joinTopic(topic, (option ?? RTMJoinTopicOption()).values)
     }
 
-    func joinTopic(_ topic: String, _ wanted: (qos: TopicQoS, priority: TopicPriority, meta: String)) async -> (
-        RTMCommonResponse?, RTMErrorInfo?
-    ) {
+    func joinTopic(_ topic: String, _ wanted: (qos: TopicQoS, priority: TopicPriority, meta: String)) async -> RTMAnswer<RTMCommonResponse>
+    {
         await on("joinTopic", .topic) { channel in
             try await channel.joinTopic(topic, qos: wanted.qos, priority: wanted.priority, meta: wanted.meta)
         }
@@ -107,17 +106,17 @@ public final class RTMStreamChannel: Sendable {
 
     /// Ends publishing in a topic.
     @discardableResult
-    public func leaveTopic(_ topic: String) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func leaveTopic(_ topic: String) async -> RTMAnswer<RTMCommonResponse> {
         await on("leaveTopic", .topic) { channel in try await channel.leaveTopic(topic) }
     }
 
     /// Hears more users in a topic, at most 64; without a list everybody, now and later.
     @discardableResult
-    public func subscribeTopic(_ topic: String, option: RTMTopicOption?) async -> (RTMTopicSubscriptionResponse?, RTMErrorInfo?) {
+    public func subscribeTopic(_ topic: String, option: RTMTopicOption?) async -> RTMAnswer<RTMTopicSubscriptionResponse> {
         await subscribeTopic(topic, option?.values ?? .all)
     }
 
-    func subscribeTopic(_ topic: String, _ users: StreamChannel.Users) async -> (RTMTopicSubscriptionResponse?, RTMErrorInfo?) {
+    func subscribeTopic(_ topic: String, _ users: StreamChannel.Users) async -> RTMAnswer<RTMTopicSubscriptionResponse> {
         await on("subscribeTopic", .topic) { channel in
             switch users {
             case .only(let list) where list.isEmpty:
@@ -137,11 +136,11 @@ public final class RTMStreamChannel: Sendable {
 
     /// Stops hearing the listed users; without a list all users. Fails if none of the listed users was heard.
     @discardableResult
-    public func unsubscribeTopic(_ topic: String, option: RTMTopicOption?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func unsubscribeTopic(_ topic: String, option: RTMTopicOption?) async -> RTMAnswer<RTMCommonResponse> {
         await unsubscribeTopic(topic, option?.values ?? .all)
     }
 
-    func unsubscribeTopic(_ topic: String, _ users: StreamChannel.Users) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    func unsubscribeTopic(_ topic: String, _ users: StreamChannel.Users) async -> RTMAnswer<RTMCommonResponse> {
         await on("unsubscribeTopic", .topic) { channel in
             let failed = try await channel.unsubscribeTopic(topic, users: users).failed
             var asked: Set<String> = []
@@ -153,16 +152,13 @@ public final class RTMStreamChannel: Sendable {
 
     /// Publishes text in a joined topic, at most 1,024 bytes. It has its place in the order when this returns.
     @discardableResult
-    public func publishTopicMessage(topic: String, message: String, option: RTMTopicMessageOptions?) async -> (
-        RTMCommonResponse?, RTMErrorInfo?
-    ) {
+    public func publishTopicMessage(topic: String, message: String, option: RTMTopicMessageOptions?) async -> RTMAnswer<RTMCommonResponse> {
         await publish(Result { try send(.text(message), topic: topic, (option ?? RTMTopicMessageOptions()).values) })
     }
 
     /// Publishes bytes, as text.
     @discardableResult
-    public func publishTopicMessage(topic: String, data: Data, option: RTMTopicMessageOptions?) async -> (RTMCommonResponse?, RTMErrorInfo?)
-    {
+    public func publishTopicMessage(topic: String, data: Data, option: RTMTopicMessageOptions?) async -> RTMAnswer<RTMCommonResponse> {
         await publish(Result { try send(.bytes(Array(data)), topic: topic, (option ?? RTMTopicMessageOptions()).values) })
     }
 
@@ -175,7 +171,7 @@ public final class RTMStreamChannel: Sendable {
         try channel.send(payload, topic: topic, slot: options.slot)
     }
 
-    func publish(_ sent: Result<Void, any Error>) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    func publish(_ sent: Result<Void, any Error>) async -> RTMAnswer<RTMCommonResponse> {
         await kit.attempt("publishTopicMessage", .packet) {
             try sent.get()
             return RTMCommonResponse()
@@ -184,7 +180,7 @@ public final class RTMStreamChannel: Sendable {
 
     /// The users that this client hears in a topic: the listed ones, or all present publishers.
     @discardableResult
-    public func getSubscribedUserList(_ topic: String) async -> (RTMGetTopicSubscribedUsersResponse?, RTMErrorInfo?) {
+    public func getSubscribedUserList(_ topic: String) async -> RTMAnswer<RTMGetTopicSubscribedUsersResponse> {
         await on("getSubscribedUserList", .topic) { channel in
             let users = try await channel.subscribedUsers(topic).users
             return RTMGetTopicSubscribedUsersResponse.with { $0.users = users }
@@ -203,13 +199,13 @@ public final class RTMStreamChannel: Sendable {
 
     private func on<Response>(
         _ operation: String, _ area: RTMArea, _ body: (StreamChannel) async throws -> Response
-    ) async -> (Response?, RTMErrorInfo?) {
+    ) async -> RTMAnswer<Response> {
         await kit.attempt(operation, area) { try await body(try self.stay(operation).channel) }
     }
 
     private func on(
         _ operation: String, _ area: RTMArea, _ body: (StreamChannel) async throws -> Void
-    ) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    ) async -> RTMAnswer<RTMCommonResponse> {
         await on(operation, area) { channel in
             try await body(channel)
             return RTMCommonResponse()
