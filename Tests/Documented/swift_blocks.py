@@ -161,9 +161,10 @@ def moved() -> list[Target]:
         return (ROOT / "Tests" / "Moving" / f"{name}.swift").read_text()
     for mode in (5, 6):
         for suffix in SHAPES:
-            hosted = source(f"Hosted{suffix}").replace("import AgoraRtmKit\n", f"import Agora{suffix}\n")
-            app = {"App.swift": source(f"Moved{suffix}"), "Aliases.swift": aliases, "News.swift": source("News")}
-            targets += [Target(f"Hosted{suffix}_{mode}", False, [f"Agora{suffix}"], {"App.swift": hosted}, mode),
+            app = source(f"Hosted{suffix}")
+            hosted = {"App.swift": app.replace("import AgoraRtmKit\n", f"import Agora{suffix}\n")}
+            app = {"App.swift": shapes.moved(app), "Aliases.swift": aliases, "News.swift": source("News")}
+            targets += [Target(f"Hosted{suffix}_{mode}", False, [f"Agora{suffix}"], hosted, mode),
                         Target(f"Moved{suffix}_{mode}", False, ["RelayClient", "RelayRTM"], app, mode)]
     return targets
 

@@ -11,6 +11,11 @@ import typing
 TABLE = pathlib.Path(__file__).resolve().parent / "hosted.tsv"
 VERSIONS = ("2.1", "2.2")
 
+# The lines of an app that docs/moving-from-agora.md tells to change: what they hold, and what they hold then.
+MOVES = (("import AgoraRtmKit\n", "import RelayRTM\n"),
+         ('Config(appId: "your_app_id", ', 'Config(host: "192.168.1.5", key: "your_key", '),
+         ("            config.areaCode = [.GLOB]\n", ""))
+
 
 class Row(typing.NamedTuple):
     version: str
@@ -24,6 +29,13 @@ class Row(typing.NamedTuple):
 def rows() -> list[Row]:
     lines = [line.split("\t") for line in TABLE.read_text().splitlines()]
     return [Row(*line) for line in lines if line[0] in (*VERSIONS, "both")]
+
+
+def moved(app: str) -> str:
+    """The source of an app after the move."""
+    for hosted, here in MOVES:
+        app = app.replace(hosted, here)
+    return app
 
 
 # What RelayRTM has
