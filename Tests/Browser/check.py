@@ -60,9 +60,9 @@ def run(options, engines):
             report.time(name, lambda: attempt(function, stage.Stage(binary, browsers, group, options.screenshots)))
 
     def alone(browsers, engine):
-        turns = [check for check in stage.CHECKS if not check[1]]
-        for title, _, function in turns[engines.index(engine)::len(engines)] if options.by_turns else turns:
-            check(browsers, [engine], title, function)
+        for one in stage.CHECKS:
+            if not one.together and one.is_for(engine, options.by_turns):
+                check(browsers, [engine], one.title, one.function)
 
     try:
         # Browsers wait most of the time: the engines take their turns side by side.
@@ -71,9 +71,9 @@ def run(options, engines):
             side.start()
         for side in sides:
             side.join()
-        for title, together, function in stage.CHECKS:
-            if together and len(engines) == 2:
-                check(everyone[0], engines, title, function)
+        for one in stage.CHECKS:
+            if one.together and len(engines) == 2:
+                check(everyone[0], engines, one.title, one.function)
     finally:
         for browsers in everyone:
             browsers.end()

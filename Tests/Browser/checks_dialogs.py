@@ -96,12 +96,10 @@ def dialogs(stage):
     assert not wrong, f"{len(wrong)} faults: " + "; ".join(wrong[:14])
 
 
-@check("for those who want nothing to move, the laser, following, zoom and dialogs do not animate")
+@check("for those who want nothing to move, the laser, following, zoom and dialogs do not animate", only="chromium")
 def still(stage):
     relay = stage.relay()
     page = stage.page(relay, "Ada", key="host")
-    if page.browser.name != "chromium":
-        return
     ben = stage.page(relay, "Ben")
     ready(page)
     # What the page has under way, and what it is told to begin with.

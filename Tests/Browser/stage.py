@@ -5,6 +5,8 @@ import pathlib
 import re
 import shutil
 import tempfile
+import typing
+import zlib
 
 from selenium.common.exceptions import WebDriverException
 from urllib3.exceptions import HTTPError
@@ -22,10 +24,23 @@ NO_ANSWER = (WebDriverException, HTTPError, OSError)
 BROKEN_LINK = re.compile(r"WebSocket connection to 'ws://[^']*' failed|Failed to load resource: net::ERR_")
 
 
-def check(title, together=False):
-    """Registers a check: for each engine by itself, or once, with all of them together."""
+class Check(typing.NamedTuple):
+    title: str
+    function: typing.Callable
+    together: bool
+    only: str | None
+
+    def is_for(self, engine, by_turns):
+        """By turns each check has one engine, which no other check changes."""
+        if self.only or not by_turns:
+            return self.only in (engine, None)
+        return engine == sorted(ENGINES)[zlib.crc32(self.title.encode()) % len(ENGINES)]
+
+
+def check(title, together=False, only=None):
+    """Registers a check: for each engine by itself, for the one that can do it, or once, with all of them together."""
     def register(function):
-        CHECKS.append((title, together, function))
+        CHECKS.append(Check(title, function, together, only))
         return function
     return register
 
