@@ -28,7 +28,7 @@ extension Command {
         Command(
             name: "bench",
             summary: "measures a relay that it starts on this machine",
-            arguments: [.init(name: "SCENARIO", help: BenchScenario.help)],
+            arguments: [.init(name: "SCENARIO", words: BenchScenario.allCases.map(\.rawValue), help: BenchScenario.help)],
             options: [
                 .value(
                     "--seconds", as: "N",

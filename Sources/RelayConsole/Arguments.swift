@@ -6,6 +6,8 @@ package struct Arguments: Sendable {
     private let command: Command
     /// By the option's last name.
     private var given: [String: [String]] = [:]
+    /// The same; without it: the command line.
+    private var sources: [String: SettingSource] = [:]
     package private(set) var positional: [String] = []
     /// Tells the host key of a relay that this user runs on this machine; `nil`: no such relay is at the address.
     package let ownKey: @Sendable (RelayAddress) -> String?
@@ -46,7 +48,7 @@ package struct Arguments: Sendable {
     private mutating func take(
         _ option: Command.Option, name: String, attached: String?, rest: inout ArraySlice<String>
     ) throws(UsageError) {
-        let key = option.names.last!
+        let key = option.name
         guard option.value != nil else {
             guard attached == nil else { throw UsageError("option \(name) takes no value") }
             given[key] = [""]
@@ -79,6 +81,68 @@ package struct Arguments: Sendable {
     }
 }
 
+// MARK: - Settings
+
+extension Arguments {
+    /// Takes from the environment and from a file what the command line does not say.
+    ///
+    /// - Throws: `UsageError`, which names all settings of the file that there are not.
+    package mutating func fill(from file: SettingsFile?, _ environment: [String: String]) throws(UsageError) {
+        for option in command.settings where given[option.name] == nil {
+            guard let text = environment[option.variable] else { continue }
+            try set(option, to: option.repeats ? text.split(separator: ",").map(String.init) : [text], from: .environment(option.variable))
+        }
+        guard let file else { return }
+        var problems: [String] = []
+        for line in file.lines {
+            let source = SettingSource.file(path: file.path, line: line.number)
+            guard let option = command.settings.first(where: { $0.setting == line.name }) else {
+                let near = Self.suggestion(for: "--" + line.name, among: command.settings).replacing("--", with: "")
+                problems.append("\(file.path):\(line.number): there is no setting \(Printable.quoted(line.name))\(near)")
+                continue
+            }
+            let known = self.source(option.name)
+            if let known, known.rank > source.rank { continue }
+            guard option.repeats || known == nil else {
+                throw UsageError("\(source.label(option.name)) stands twice")
+            }
+            try set(option, to: [line.value], from: source)
+        }
+        if !problems.isEmpty { throw UsageError(problems.joined(separator: "\n")) }
+    }
+
+    private mutating func set(_ option: Command.Option, to values: [String], from source: SettingSource) throws(UsageError) {
+        if option.value == nil {
+            switch values[0] {
+            case "yes": given[option.name] = [""]
+            case "no": break
+            default: throw UsageError("\(source.label(option.name)) is yes or no, not \(Printable.quoted(values[0]))")
+            }
+        } else {
+            given[option.name, default: []] += values
+        }
+        if sources[option.name] == nil { sources[option.name] = source }
+    }
+
+    /// Where a value is from; `nil`: nothing says it.
+    package func source(_ name: String) -> SettingSource? {
+        let name = option(name).name
+        return sources[name] ?? (given[name] == nil ? nil : .commandLine)
+    }
+
+    /// What is wrong with the value of an option, by how it is called where the value stands.
+    package func wrong(_ name: String, _ what: String) -> UsageError { UsageError("\((source(name) ?? .commandLine).label(name)) \(what)") }
+
+    /// Of two options that exclude each other the one with the stronger source, if both are there.
+    ///
+    /// - Throws: when they stand in the same place.
+    package mutating func prefer(_ name: String, _ other: String) throws(UsageError) {
+        guard flag(name), flag(other), let source = source(name), let otherSource = self.source(other) else { return }
+        try source.rank == otherSource.rank ? exclude(name, other) : ()
+        given[option(source.rank < otherSource.rank ? name : other).name] = nil
+    }
+}
+
 // MARK: - Reading values
 
 extension Arguments {
@@ -91,7 +155,7 @@ extension Arguments {
         return option
     }
 
-    package func values(_ name: String) -> [String] { given[option(name).names.last!] ?? [] }
+    package func values(_ name: String) -> [String] { given[option(name).name] ?? [] }
     package func flag(_ name: String) -> Bool { !values(name).isEmpty }
     package func value(_ name: String) -> String? { values(name).first }
 
@@ -100,7 +164,7 @@ extension Arguments {
         guard let number = Int(text), range.contains(number) else {
             let bounds = range.upperBound == .max
                 ? "of at least \(range.lowerBound)" : "within \(range.lowerBound)…\(range.upperBound)"
-            throw UsageError("option \(name) wants a whole number \(bounds), not \(Printable.quoted(text))")
+            throw wrong(name, "wants a whole number \(bounds), not \(Printable.quoted(text))")
         }
         return number
     }
@@ -119,7 +183,7 @@ extension Arguments {
     package func duration(_ name: String) throws(UsageError) -> Duration? {
         guard let text = value(name) else { return nil }
         guard let duration = Duration(text: text) else {
-            throw UsageError("option \(name) wants a time such as 10s, 500ms or 1m, not \(Printable.quoted(text))")
+            throw wrong(name, "wants a time such as 10s, 500ms or 1m, not \(Printable.quoted(text))")
         }
         return duration
     }
@@ -128,7 +192,7 @@ extension Arguments {
     package func size(_ name: String) throws(UsageError) -> Int? {
         guard let text = value(name) else { return nil }
         guard let bytes = byteCount(text) else {
-            throw UsageError("option \(name) wants a size such as 1000, 64MB or 256MiB, not \(Printable.quoted(text))")
+            throw wrong(name, "wants a size such as 1000, 64MB or 256MiB, not \(Printable.quoted(text))")
         }
         return bytes
     }
@@ -140,7 +204,7 @@ extension Arguments {
         guard let text = value(name) else { return nil }
         guard let choice = Choice(rawValue: text) else {
             let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError("option \(name) wants one of \(words), not \(Printable.quoted(text))")
+            throw wrong(name, "wants one of \(words), not \(Printable.quoted(text))")
         }
         return choice
     }

@@ -5,19 +5,23 @@ package struct Command: Sendable {
     package var summary: String
     package var arguments: [Argument] = []
     package var options: [Option] = []
+    /// Options of another command that it takes, too. Its notes say so; its help does not repeat them.
+    package var borrowed: [Option] = []
     /// Paragraphs below the options.
     package var notes: [String] = []
     package var examples: [Example] = []
     package var run: @Sendable (Arguments) async throws -> ExitCode
 
     package init(
-        name: String, summary: String, arguments: [Argument] = [], options: [Option] = [], notes: [String] = [], examples: [Example] = [],
+        name: String, summary: String, arguments: [Argument] = [], options: [Option] = [], borrowed: [Option] = [], notes: [String] = [],
+        examples: [Example] = [],
         run: @escaping @Sendable (Arguments) async throws -> ExitCode
     ) {
         self.name = name
         self.summary = summary
         self.arguments = arguments
         self.options = options
+        self.borrowed = borrowed
         self.notes = notes
         self.examples = examples
         self.run = run
@@ -27,12 +31,20 @@ package struct Command: Sendable {
     package struct Argument: Sendable {
         package var name: String
         package var isOptional = false
+        /// All that it may be; empty: anything.
+        package var words: [String]
         package var help: String
 
-        package init(name: String, isOptional: Bool = false, help: String) {
+        package init(name: String, isOptional: Bool = false, words: [String] = [], help: String) {
             self.name = name
             self.isOptional = isOptional
+            self.words = words
             self.help = help
+        }
+
+        /// The first argument of a command that does several things.
+        package static func action<Action: RawRepresentable<String> & CaseIterable>(_: Action.Type, help: String) -> Argument {
+            Argument(name: "ACTION", words: Action.allCases.map(\.rawValue), help: help)
         }
 
         /// The help as the end of a sentence.
@@ -45,15 +57,27 @@ package struct Command: Sendable {
         /// What stands for the value in the help; `nil` for a flag.
         package var value: String?
         package var repeats = false
+        /// All that the value may be; empty: anything.
+        package var words: [String] = []
+        /// What holds where the option is not given, for the end of the help.
+        package var fallback: String?
         package var help: String
 
         package static func flag(_ names: String..., help: String) -> Option { Option(names: names, value: nil, help: help) }
-        package static func value(_ names: String..., as value: String, help: String) -> Option {
-            Option(names: names, value: value, help: help)
+        package static func value(_ names: String..., as value: String, default fallback: String? = nil, help: String) -> Option {
+            Option(names: names, value: value, fallback: fallback, help: help)
+        }
+        package static func choice<Choice: RawRepresentable<String> & CaseIterable>(
+            _ names: String..., as value: String, of _: Choice.Type, default fallback: Choice? = nil, help: String
+        ) -> Option {
+            Option(names: names, value: value, words: Choice.allCases.map(\.rawValue), fallback: fallback?.rawValue, help: help)
         }
         package static func list(_ names: String..., as value: String, help: String) -> Option {
             Option(names: names, value: value, repeats: true, help: help)
         }
+
+        /// The help, with what holds by default and whether it may be repeated.
+        package var fullHelp: String { help + (fallback.map { " Default: \($0)." } ?? "") + (repeats ? " May be repeated." : "") }
     }
 
     package struct Example: Sendable {
@@ -69,7 +93,7 @@ package struct Command: Sendable {
     package static let help = Option.flag("-h", "--help", help: "Shows this.")
 
     /// With `--help`, which every command takes.
-    package var allOptions: [Option] { options + [Self.help] }
+    package var allOptions: [Option] { options + borrowed + [Self.help] }
 }
 
 /// What the program ends with.

@@ -236,7 +236,8 @@ private func connect(_ arguments: Arguments, _ entering: Entering) async throws 
             case .credentialRequired:
                 " (give --key-file or --token-file, or set $BOARDRELAY_KEY, "
                     + "or $BOARDRELAY_URL to the address with #key=… that the relay printed; "
-                    + "as the relay's own user, 'sudo -u USER boardrelay …', no key is needed)"
+                    + "as the relay's own user, 'sudo -u USER boardrelay …', no key is needed, nor beside a service as root or in the "
+                    + "group boardrelay)"
             default: ""
             }
         throw Failure("\(address): \(Failure(error))\(hint)")

@@ -9,7 +9,7 @@ package enum Help {
         if !command.arguments.isEmpty {
             lines += ["", "Arguments:"] + columns(command.arguments.map { ($0.name, $0.help) })
         }
-        lines += ["", "Options:"] + columns(command.allOptions.map { (label($0), $0.help + ($0.repeats ? " May be repeated." : "")) })
+        lines += ["", "Options:"] + columns((command.options + [Command.help]).map { (label($0), $0.fullHelp) })
         for note in command.notes { lines += [""] + wrap(note, width: width) }
         lines += examples(command.examples)
         return lines.joined(separator: "\n")

@@ -1,17 +1,33 @@
 import Dispatch
 import RelayIO
 
-/// SIGINT, SIGTERM, and SIGHUP of a terminal that is closed: the first can be waited for, the second ends the process at once.
+/// SIGINT, SIGTERM, and SIGHUP of a terminal that is closed: the first can be waited for, the second ends the process at once. Where no
+/// terminal can be closed, SIGHUP can mean something else.
 package final class Signals: Sendable {
     private let arrived: AsyncStream<Int32>
     private let token: UInt64
     /// How many have come.
     private let count = Mutex(0)
 
-    package init() {
+    /// Whether a terminal can be closed that this process belongs to.
+    package static let hasTerminal: Bool = {
+        let descriptor = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+        if descriptor >= 0 { close(descriptor) }
+        return descriptor >= 0
+    }()
+
+    /// - Parameter hangup: called for each SIGHUP, which then ends nothing; on a queue of the signals'.
+    package init(hangup: (@Sendable () -> Void)? = nil) {
         let (arrived, end) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingOldest(1))
         self.arrived = arrived
         token = SignalWatch.shared.add { [count] number in
+            if number == SIGHUP {
+                if let hangup {
+                    hangup()
+                    return false
+                }
+                guard !SignalWatch.shared.outlivesTerminal else { return false }
+            }
             let seen = count.withLock { count in
                 count += 1
                 return count
@@ -19,6 +35,7 @@ package final class Signals: Sendable {
             // A terminal that is closed may say so twice, the shell and the system: nobody has lost patience.
             if seen > 1, number != SIGHUP { exit(ExitCode.interrupted.rawValue) }
             end.yield(number)
+            return true
         }
     }
 
@@ -51,32 +68,29 @@ private final class SignalWatch: Sendable {
     private let sources: Mutex<[any DispatchSourceSignal]>
     private struct Handlers {
         var last: UInt64 = 0
-        var all: [UInt64: @Sendable (Int32) -> Void] = [:]
+        /// Each says whether the signal ends the process.
+        var all: [UInt64: @Sendable (Int32) -> Bool] = [:]
         /// A handler has had a signal: the process is on its way to its end.
         var isEnding = false
     }
 
     private let handlers: Mutex<Handlers>
+    /// Started with nohup. Asked once: watching a signal looks the same.
+    let outlivesTerminal = unsafeBitCast(signal(SIGHUP, SIG_IGN), to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
 
     private init() {
-        // Started with nohup, it outlives the terminal. Asked once: watching a signal looks the same.
-        let outlivesTerminal = unsafeBitCast(signal(SIGHUP, SIG_IGN), to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
-        let numbers = outlivesTerminal ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
         let handlers = Mutex(Handlers())
         self.handlers = handlers
         let queue = DispatchQueue(label: "boardrelay.signals")
         let registered = DispatchGroup()
-        let sources = numbers.map { number in
+        let sources = [SIGINT, SIGTERM, SIGHUP].map { [outlivesTerminal] number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { @Sendable in
-                let (all, isEnding) = handlers.withLock { handlers in
-                    defer { handlers.isEnding = handlers.isEnding || !handlers.all.isEmpty }
-                    return (handlers.all.values.map(\.self), handlers.isEnding)
-                }
+                let (all, isEnding) = handlers.withLock { ($0.all.values.map(\.self), $0.isEnding) }
                 // What nobody waits for does what it does without a watch; a closed terminal only once.
-                if all.isEmpty, !isEnding || number != SIGHUP { exit(ExitCode.interrupted.rawValue) }
-                for handler in all { handler(number) }
+                if all.isEmpty, number != SIGHUP || !isEnding && !outlivesTerminal { exit(ExitCode.interrupted.rawValue) }
+                for handler in all where handler(number) { handlers.withLock { $0.isEnding = true } }
             }
             registered.enter()
             source.setRegistrationHandler { @Sendable in registered.leave() }
@@ -88,7 +102,7 @@ private final class SignalWatch: Sendable {
         registered.wait()
     }
 
-    func add(_ handler: @escaping @Sendable (Int32) -> Void) -> UInt64 {
+    func add(_ handler: @escaping @Sendable (Int32) -> Bool) -> UInt64 {
         handlers.withLock { handlers in
             handlers.last += 1
             handlers.all[handlers.last] = handler

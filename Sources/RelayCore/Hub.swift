@@ -19,7 +19,7 @@ import RelayWire
 /// A hub has one owner and is never copied: a call into one of two copies traps. For that reason all that the engine calls is `mutating`,
 /// no closure in a mutating method refers to `self`, and arguments of other methods are read before the call: docs/decisions/0008.
 package struct Hub {
-    let configuration: Configuration
+    private(set) var configuration: Configuration
     /// Rises with each start of the relay. [CH5]
     let start: UInt32
     /// When that was. [AC16]
@@ -115,9 +115,26 @@ package struct Hub {
         case .recordsFound(let answer): recordsFound(answer)
         case .erased(let answer): erased(answer)
         case .accessChanged(let rules, let endsSessions): accessChanged(rules, endsSessions: endsSessions)
+        case .configurationChanged(let configuration): configurationChanged(configuration)
         case .operatorTokenWrong(let peer, let path): noteWrongCredential(.tokenInvalid, from: peer, "for \(path)")
         }
         leave()
+    }
+
+    /// Other bounds, rates and times hold from now on. Of messages that are kept the oldest go; what else is above a new bound stays, and
+    /// nothing comes to it until there is room. Clients are told of new rates when they log in next.
+    private mutating func configurationChanged(_ new: Configuration) {
+        let isJournaled = configuration.isJournaled
+        configuration = new
+        configuration.isJournaled = isJournaled
+        accounts.configure(configuration)
+        keptWindows.bytesMax = configuration.publishWindowBytesMax
+        boards.usage.bytesMax = configuration.boardBytesTotalMax
+        historyTotals.bytesMax = configuration.historyBytesTotalMax
+        catchUps.bytesMax = configuration.boardBlocksBytesMax
+        outbox.configuration = configuration
+        boundAllHistory()
+        setBoardExpiry()
     }
 
     /// Reads bytes that came over a connection; whole frames are decoded in place.

@@ -17,7 +17,7 @@ extension Command {
             .value("--users", as: "N", help: "With --boards-as-users: draws only the first N boards."),
             .flag("--verify", help: "Watches with a second connection, and exits with 1 unless the relay kept every promise."),
             .flag("--retain", help: "Keeps each finished stroke for good, as one record under its id. What record wrote says itself what is kept."),
-            .value("--store", as: "WHERE", help: "metadata: also saves the whole board as item 'board' of the channel's metadata."),
+            .choice("--store", as: "WHERE", of: ReplayStoreKind.self, help: "metadata: also saves the whole board as item 'board' of the channel's metadata."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [

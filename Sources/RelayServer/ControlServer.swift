@@ -10,16 +10,18 @@ internal import RelayRights
 public import RelaySystem
 public import RelayWire
 
-/// Answers the operator on a Unix socket that only this user can open.
+/// Answers the operator on a Unix socket that only this user can open, or its group.
 ///
 /// One line in, one JSON object out, then the end. One caller at a time, each with 2 s to say its line.
 final class ControlServer: Sendable {
     private let listener: UnixListener
 
-    /// - Parameter answer: asked for each caller, on a queue of this server's; `nil` when the relay is gone.
-    init(path: String, answer: @escaping @Sendable (ControlRequest) -> (any JSONObject)?) throws {
-        listener = try UnixListener(path: path) { line in
-            let refusal = ControlRefusal("requests are: status, usage, keys, rotate [join|host] [end]")
+    /// - Parameters:
+    ///   - isForGroup: the group of this process may ask, too.
+    ///   - answer: asked for each caller, on a queue of this server's; `nil` when the relay is gone.
+    init(path: String, isForGroup: Bool, answer: @escaping @Sendable (ControlRequest) -> (any JSONObject)?) throws {
+        listener = try UnixListener(path: path, isForGroup: isForGroup) { line in
+            let refusal = ControlRefusal("requests are: status, usage, keys, reload, rotate [join|host] [end]")
             let answer = ControlRequest(line: line).map { answer($0) ?? ControlRefusal("the relay has ended") } ?? refusal
             return String(decoding: JSONBody.encode(answer), as: UTF8.self)
         }
@@ -34,6 +36,7 @@ enum ControlRequest: Sendable, Equatable {
     case usage
     case keys
     case rotate(Set<AccessKeys.Kind>, endsSessions: Bool)
+    case reload
 
     init?(line: String) {
         var words = line.split(separator: " ").map(String.init)
@@ -42,6 +45,7 @@ enum ControlRequest: Sendable, Equatable {
         case "status" where words.isEmpty: self = .status
         case "usage" where words.isEmpty: self = .usage
         case "keys" where words.isEmpty: self = .keys
+        case "reload" where words.isEmpty: self = .reload
         case "rotate":
             let endsSessions = words.last == "end"
             if endsSessions { words.removeLast() }
@@ -57,6 +61,7 @@ enum ControlRequest: Sendable, Equatable {
         case .status: "status"
         case .usage: "usage"
         case .keys: "keys"
+        case .reload: "reload"
         case .rotate(let kinds, let endsSessions):
             (["rotate"] + AccessKeys.Kind.allCases.filter(kinds.contains).map(\.rawValue) + (endsSessions ? ["end"] : [])).joined(
                 separator: " ")
@@ -65,13 +70,31 @@ enum ControlRequest: Sendable, Equatable {
 }
 
 /// Comes back instead of an answer.
-struct ControlRefusal: JSONObject {
+package struct ControlRefusal: JSONObject {
     private(set) var error = ""
 
-    init() {}
-    init(_ error: String) { self.error = error }
+    package init() {}
+    package init(_ error: String) { self.error = error }
 
-    mutating func fields(_ json: inout JSONFields) { json("error", &error) }
+    package mutating func fields(_ json: inout JSONFields) { json("error", &error) }
+}
+
+/// What `boardrelay reload --json` prints.
+package struct ReloadReport: JSONObject, Sendable {
+    /// Where the relay listens.
+    package var address = ""
+    /// Settings whose new values hold now.
+    package var changed: [String] = []
+    /// Settings whose new values hold after a restart.
+    package var needRestart: [String] = []
+
+    package init() {}
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("address", &address)
+        json("changed", &changed)
+        json("needRestart", &needRestart)
+    }
 }
 
 /// What `boardrelay key show --json` prints.
@@ -214,12 +237,19 @@ extension WhiteboardRelay {
         try ask(.rotate(kinds, endsSessions: endsSessions), path)
     }
 
+    /// Has the relay behind a control socket read its settings again.
+    ///
+    /// - Throws: `RelayServerError` when nobody answers there within 12 s, or the settings cannot be used.
+    package static func reload(controlSocket path: String) throws(RelayServerError) -> ReloadReport { try ask(.reload, path) }
+
     private static func ask<Answer: JSONObject>(_ request: ControlRequest, _ path: String) throws(RelayServerError) -> Answer {
         let answer: String
         do {
             answer = try UnixListener.query(path: path, line: request.line)
         } catch {
-            throw RelayServerError(text: "\(error)", nobodyAnswers: [ENOENT, ECONNREFUSED].contains(error.code))
+            var failure = RelayServerError(text: "\(error)", nobodyAnswers: [ENOENT, ECONNREFUSED].contains(error.code))
+            failure.isForbidden = [EACCES, EPERM].contains(error.code)
+            throw failure
         }
         func read<Body: JSONObject>(_ type: Body.Type) -> Body? {
             Array(answer.utf8).withUnsafeBytes { try? JSONBody.decode(type, from: $0, bytesMax: .max) }

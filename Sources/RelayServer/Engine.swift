@@ -61,7 +61,7 @@ actor Engine {
     var erasures: [StoreErasure] = []
 
     /// What browsers find here, and by which names.
-    private let web: WebSite
+    private var web: WebSite
     private(set) var site: Site
     var operators: Operators { web.operators }
     /// Links that speak HTTP, perhaps those that have stopped to do so since.
@@ -155,6 +155,13 @@ actor Engine {
     private func refreshSite(_ bound: (host: String, port: UInt16)) {
         let reachable = Interfaces.reachable(RelayAddress(host: bound.host, port: bound.port))
         site = web.site(port: bound.port, addresses: Interfaces.addresses(), names: Interfaces.names(), links: reachable.map(\.pageURL))
+    }
+
+    /// Other bounds hold, and other names, origins, proxies and operators' token.
+    func apply(_ configuration: Configuration, _ web: WebSite) {
+        hub.handle(.configurationChanged(configuration), at: Self.now())
+        self.web = web
+        networkChanged()
     }
 
     /// Its addresses have changed.

@@ -41,6 +41,14 @@ public final class WhiteboardRelay: Sendable {
         case keys(join: Role = .editor, tokens: TokenRules? = nil)
         /// Anyone with a token.
         case tokens(TokenRules)
+
+        var mode: String {
+            switch self {
+            case .open: "open"
+            case .keys: "keys"
+            case .tokens: "tokens"
+            }
+        }
     }
 
     /// How a relay runs.
@@ -59,6 +67,8 @@ public final class WhiteboardRelay: Sendable {
         public var flush: FlushPolicy.Mode
         /// Path of a Unix socket on which the operator asks (`boardrelay status`, `boardrelay key`), 0600; `nil` for none.
         public var controlSocket: String?
+        /// Whether the group of this process may ask there, too.
+        package var controlIsForGroup = false
         /// How it meets browsers.
         public var web = Web()
         /// Whether it is asked on another one, too, whose path follows from the port: see `defaultControlSocket(port:)`.
@@ -68,6 +78,8 @@ public final class WhiteboardRelay: Sendable {
         public var log: @Sendable (LogLine) -> Void
         /// Called when keys were drawn anew and count; must return at once.
         package var keysChanged: @Sendable () -> Void = {}
+        /// Asked on the control socket to read its settings again; may wait for the relay.
+        package var reload: @Sendable () -> any JSONObject = { ControlRefusal("this relay has no settings to read again") }
         /// Called with the bytes of the data folder that were read, until all of it is.
         package var didRead: @Sendable (_ bytes: Int) -> Void = { _ in }
 
@@ -96,6 +108,10 @@ public final class WhiteboardRelay: Sendable {
     private let journal: JournalWriter
     private let gate: Gate
     private let watch: NetworkWatch
+    /// Where it keeps what outlives a restart; `nil`: nowhere.
+    private let folder: String?
+    /// Names and proxies that count.
+    private let web: Mutex<Web>
 
     /// Boards of a relay that keeps nothing on disk may have so many bytes, together.
     private static let boardBytesInMemoryMax = 256 * 1024 * 1024
@@ -114,28 +130,14 @@ public final class WhiteboardRelay: Sendable {
         _ options: Options, permit: @escaping FolderStorage.Permit, echoBytesMax: Int? = nil
     ) async throws(RelayServerError) -> WhiteboardRelay {
         let web = try WebSite(options.web, echoBytesMax: echoBytesMax)
-        var configuration = options.hub
-        let descriptors = SystemDescriptors.raise()
-        configuration.connectionsMax = connectionsMax(configured: configuration.connectionsMax, descriptors: descriptors)
-        if configuration.connectionsMax < options.hub.connectionsMax {
-            let text = "the system allows \(descriptors) descriptors: at most \(configuration.connectionsMax) connections"
-            options.log(LogLine(.warning, text + ", not \(options.hub.connectionsMax)"))
-        }
-        SystemDescriptors.makeRoom(for: configuration.connectionsMax + descriptorsKept)
+        var configuration = withDescriptors(options)
         var path: String?
         if case .folder(let folder) = options.storage { path = folder }
         let journal = JournalWriter(path: path, indexBytesMax: configuration.boardIndexBytesMax, permit: permit)
         let opened = try await journal.open(progress: options.didRead)
         configuration.isJournaled = path != nil
-        if let path {
-            // Half of the free space stays for other users of the disk. [BL7]
-            if let free = SystemVolume.freeBytes(of: path) {
-                configuration.boardBytesTotalMax = boardBytesTotalMax(
-                    configured: configuration.boardBytesTotalMax, stored: opened.boards.reduce(0) { $0 + $1.bytes }, free: free)
-            }
-        } else {
-            configuration.boardBytesTotalMax = min(configuration.boardBytesTotalMax, Self.boardBytesInMemoryMax)
-        }
+        configuration.boardBytesTotalMax = boardBytesTotalMax(
+            configuration, stored: opened.boards.reduce(0) { $0 + $1.bytes }, folder: path)
         let start: UInt32
         do throws(RelayServerError) {
             start = try nextStart(after: opened.start)
@@ -160,12 +162,15 @@ public final class WhiteboardRelay: Sendable {
             let bound = try await engine.start(host: options.host, port: options.port)
             var address = RelayAddress(host: options.host ?? bound.host, port: bound.port)
             address.isLasting = options.port != 0
-            let controls = try controls(options, address, engine, journal, gate)
+            let shownWeb = Mutex(options.web)
+            let controls = try controls(options, address, engine, journal, gate, shownWeb)
             // By new addresses browsers may ask, too.
             let watch = NetworkWatch(queue: engine.executor.queue) { @Sendable [weak engine] _ in
                 engine?.assumeIsolated { $0.networkChanged() }
             }
-            return WhiteboardRelay(address: address, engine: engine, controls: controls, journal: journal, gate: gate, watch: watch)
+            return WhiteboardRelay(
+                address: address, engine: engine, controls: controls, journal: journal, gate: gate, watch: watch, folder: path,
+                web: shownWeb)
         } catch {
             await engine.stop()
             await journal.close()
@@ -177,7 +182,7 @@ public final class WhiteboardRelay: Sendable {
 
     /// The sockets on which the operator asks.
     private static func controls(
-        _ options: Options, _ address: RelayAddress, _ engine: Engine, _ journal: JournalWriter, _ gate: Gate
+        _ options: Options, _ address: RelayAddress, _ engine: Engine, _ journal: JournalWriter, _ gate: Gate, _ web: Mutex<Web>
     ) throws -> [ControlServer] {
         let started = SystemClock.monotonicNanoseconds()
         let answer: @Sendable (ControlRequest) -> (any JSONObject)? = { [weak engine] request in
@@ -185,15 +190,19 @@ public final class WhiteboardRelay: Sendable {
             switch request {
             case .status: return Status(address: address, since: started, census: engine.censusNow(), journal: journal.statusNow())
             case .usage: return SystemProcess.usage()
-            case .keys: return gate.control(address, options.web)
-            case .rotate(let kinds, let endsSessions): return gate.rotate(kinds, endsSessions: endsSessions, engine, address, options.web)
+            case .keys: return gate.control(address, web.withLock { $0 })
+            case .rotate(let kinds, let endsSessions):
+                return gate.rotate(kinds, endsSessions: endsSessions, engine, address, web.withLock { $0 })
+            case .reload: return options.reload()
             }
         }
-        var controls = try options.controlSocket.map { [try ControlServer(path: $0, answer: answer)] } ?? []
+        var controls = try options.controlSocket.map {
+            [try ControlServer(path: $0, isForGroup: options.controlIsForGroup, answer: answer)]
+        } ?? []
         let byPort = defaultControlSocket(port: address.port)
         guard options.isAskedByPort, byPort != options.controlSocket else { return controls }
         do {
-            controls.append(try ControlServer(path: byPort, answer: answer))
+            controls.append(try ControlServer(path: byPort, isForGroup: false, answer: answer))
         } catch {
             options.log(LogLine(.warning, "commands on this machine do not find this relay by its port: \(error)"))
         }
@@ -206,8 +215,28 @@ public final class WhiteboardRelay: Sendable {
 
     static func connectionsMax(configured: Int, descriptors: Int) -> Int { min(configured, max(16, descriptors - descriptorsKept)) }
 
+    /// What is configured, with as many connections as the system has descriptors for.
+    private static func withDescriptors(_ options: Options) -> Configuration {
+        var configuration = options.hub
+        let descriptors = SystemDescriptors.raise()
+        configuration.connectionsMax = connectionsMax(configured: configuration.connectionsMax, descriptors: descriptors)
+        if configuration.connectionsMax < options.hub.connectionsMax {
+            let text = "the system allows \(descriptors) descriptors: at most \(configuration.connectionsMax) connections"
+            options.log(LogLine(.warning, text + ", not \(options.hub.connectionsMax)"))
+        }
+        SystemDescriptors.makeRoom(for: configuration.connectionsMax + descriptorsKept)
+        return configuration
+    }
+
     /// What boards have is theirs, at the next start, too.
     static func boardBytesTotalMax(configured: Int, stored: Int, free: Int) -> Int { min(configured, stored + free / 2) }
+
+    /// Half of the free space stays for other users of the disk. [BL7]
+    private static func boardBytesTotalMax(_ configuration: Configuration, stored: Int, folder: String?) -> Int {
+        let configured = configuration.boardBytesTotalMax
+        guard let folder else { return min(configured, boardBytesInMemoryMax) }
+        return SystemVolume.freeBytes(of: folder).map { boardBytesTotalMax(configured: configured, stored: stored, free: $0) } ?? configured
+    }
 
     /// Greater than that of every earlier relay of this process and folder: a relay that is started again within the second must not
     /// take offsets of the one before for its own.
@@ -234,14 +263,35 @@ public final class WhiteboardRelay: Sendable {
 
     private static let lastStart = Mutex(UInt32(0))
 
-    private init(address: RelayAddress, engine: Engine, controls: [ControlServer], journal: JournalWriter, gate: Gate, watch: NetworkWatch)
-    {
+    private init(
+        address: RelayAddress, engine: Engine, controls: [ControlServer], journal: JournalWriter, gate: Gate, watch: NetworkWatch,
+        folder: String?, web: Mutex<Web>
+    ) {
         self.address = address
         self.engine = engine
         self.controls = controls
         self.journal = journal
         self.gate = gate
         self.watch = watch
+        self.folder = folder
+        self.web = web
+    }
+
+    /// Lets other options hold while it runs: bounds, rates and times, names, origins, proxies, the operators' token, secrets of tokens,
+    /// the role of the join key, and keys that were replaced in the data folder. Whoever is in stays. Where it listens, its storage, the
+    /// mode of access, its sockets and when it flushes are as at the start; so is the memory for indexes of boards in use.
+    ///
+    /// Waits for the engine's queue: not to be called on it.
+    ///
+    /// - Throws: when something of it cannot be used; then nothing has changed.
+    package func apply(_ options: Options) throws(RelayServerError) {
+        let web = try WebSite(options.web)
+        var configuration = Self.withDescriptors(options)
+        let stored = engine.censusNow().boardBytes
+        configuration.boardBytesTotalMax = Self.boardBytesTotalMax(configuration, stored: stored, folder: folder)
+        try gate.apply(options.access, engine)
+        engine.applyNow(configuration, web)
+        self.web.withLock { $0 = options.web }
     }
 
     /// Tells every client, gives queues up to 5 s to drain, closes all connections, the port and the data folder.
@@ -292,6 +342,8 @@ public struct RelayServerError: Error, CustomStringConvertible, Sendable, Equata
     public var description: String { text }
     /// Of a control socket: whether no relay is there at all.
     package var nobodyAnswers = false
+    /// Of a control socket: whether this user may not ask there.
+    package var isForbidden = false
     /// Whether another process listens there.
     package var isAddressInUse = false
 

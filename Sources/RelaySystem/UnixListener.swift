@@ -17,10 +17,17 @@ package final class UnixListener: @unchecked Sendable {
     /// A relay with much to do, on a machine with much to do, answers late.
     private static let answerSeconds = 12
 
+    /// The folder in which a service keeps its socket; only root and what root starts as a service make it.
+    package static let systemFolder = "/run/boardrelay/"
+
     /// Makes the socket, readable and writable for this user only. A missing folder is made with mode 0700.
     ///
     /// A file left by a relay that is gone is replaced; one on which somebody answers is an error.
-    package init(path: String, answer: @escaping @Sendable (String) -> String) throws(SocketAddress.Failure) {
+    ///
+    /// - Parameter isForGroup: the group of this process may ask, too.
+    package init(
+        path: String, isForGroup: Bool = false, answer: @escaping @Sendable (String) -> String
+    ) throws(SocketAddress.Failure) {
         try Self.prepareFolder(of: path)
         if (try? Self.query(path: path, line: "status")) != nil {
             throw SocketAddress.Failure("control socket \(path): another relay answers on it")
@@ -30,7 +37,7 @@ package final class UnixListener: @unchecked Sendable {
             let descriptor = socket(AF_UNIX, SocketConstants.stream, 0)
             guard descriptor >= 0 else { throw SocketAddress.Failure("control socket", code: errno) }
             keepFromBlocking(descriptor)
-            guard bind(descriptor, address, length) == 0, chmod(path, 0o600) == 0, listen(descriptor, 16) == 0 else {
+            guard bind(descriptor, address, length) == 0, chmod(path, isForGroup ? 0o660 : 0o600) == 0, listen(descriptor, 16) == 0 else {
                 let code = errno
                 systemClose(descriptor)
                 throw SocketAddress.Failure("control socket \(path)", code: code)
@@ -94,12 +101,13 @@ package final class UnixListener: @unchecked Sendable {
 
     /// A socket that somebody else has put in the place of ours would tell what it likes.
     ///
-    /// - Throws: when it is another user's. Root may ask anybody's, but not in a folder that is told from others by its name alone.
+    /// - Throws: when it is another user's, and not a service's. Root may ask anybody's, but not in a folder that is told from others by
+    ///   its name alone.
     private static func checkOwner(of path: String) throws(SocketAddress.Failure) {
         var info = stat()
         guard lstat(path, &info) == 0 else { throw SocketAddress.Failure("no relay answers on \(path)", code: errno) }
-        let isNamedByUser = path.hasPrefix("/tmp/boardrelay-")
-        guard info.st_uid == geteuid() || (!isNamedByUser && (info.st_uid == 0 || geteuid() == 0)) else {
+        let isNamedByUser = path.hasPrefix("/tmp/boardrelay-"), isOfService = path.hasPrefix(systemFolder)
+        guard info.st_uid == geteuid() || isOfService || (!isNamedByUser && (info.st_uid == 0 || geteuid() == 0)) else {
             throw SocketAddress.Failure("\(path) is another user's")
         }
     }

@@ -20,8 +20,8 @@ enum Main {
 @available(macOS 15, iOS 18, *)
 enum Boardrelay {
     static let commands: [Command] = [
-        .serve, .demo, .sub, .pub, .history, .presence, .meta, .lock, .board, .user, .channel, .device, .record, .replay,
-        .status, .key, .token, .check, .repair, .bench(.own),
+        .serve, .config, .reload, .demo, .sub, .pub, .history, .presence, .meta, .lock, .board, .user, .channel, .device, .record, .replay,
+        .status, .key, .token, .check, .repair, .bench(.own), .completion, .man,
     ]
 
     static func main() async {
@@ -92,16 +92,20 @@ enum Boardrelay {
     static var help: String {
         Help.overview(
             commands,
-            notes: [
-                ("--help, --version", "What a command takes, with examples; this program's version."),
-                ("$BOARDRELAY_URL", "The relay to use where --url is not given: relay://host:7420, the port may be left out."),
-                (
-                    "$BOARDRELAY_KEY, $BOARDRELAY_TOKEN",
-                    "What lets in at a relay that is not open, where neither --key-file nor --token-file is given."
-                ),
-                ("output", "Data on standard output, one JSON object a line with --json; everything else on standard error."),
-                ("exit code", "0 done, 1 failed, 2 the command line is wrong, 124 timed out, 130 Ctrl-C."),
-            ],
+            notes: notes,
             examples: [.init("boardrelay serve", "Runs a relay on this machine, port 7420, until Ctrl-C.")])
     }
+
+    /// What holds for every command.
+    static let notes = [
+        ("--help, --version", "What a command takes, with examples; this program's version."),
+        ("$BOARDRELAY_URL", "The relay to use where --url is not given: relay://host:7420, the port may be left out."),
+        (
+            "$BOARDRELAY_KEY, $BOARDRELAY_TOKEN",
+            "What lets in at a relay that is not open, where neither --key-file nor --token-file is given."
+        ),
+        ("$BOARDRELAY_NAME", "The option --name of 'serve': see 'boardrelay config'."),
+        ("output", "Data on standard output, one JSON object a line with --json; everything else on standard error."),
+        ("exit code", "0 done, 1 failed, 2 the command line is wrong, 124 timed out, 130 Ctrl-C."),
+    ]
 }

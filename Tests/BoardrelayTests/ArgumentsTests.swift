@@ -113,7 +113,7 @@ struct ArgumentsTests {
     func boardBounds() throws {
         func bounds(_ words: String...) throws -> Configuration {
             var hub = Configuration()
-            try Command.setBounds(of: &hub, Arguments(words, for: .serve))
+            try ServeSettings.setBounds(of: &hub, Arguments(words, for: .serve))
             return hub
         }
         #expect("\(try bounds())" == "\(Configuration())", "in every property")

@@ -14,9 +14,11 @@ final class PseudoTerminal: Sendable {
         try self.init(program: [Tool.binary().path] + words, environment: environment, columns: columns, rows: rows)
     }
 
-    /// Runs any program in it.
-    init(program words: [String], environment added: [String: String] = [:], columns: Int = 80, rows: Int = 24) throws {
+    /// Runs any program in it, as the terminal of its session where the system has setsid(1).
+    init(program given: [String], environment added: [String: String] = [:], columns: Int = 80, rows: Int = 24) throws {
         (self.columns, self.rows) = (columns, rows)
+        let setsid = "/usr/bin/setsid"
+        let words = (FileManager.default.isExecutableFile(atPath: setsid) ? [setsid, "--ctty"] : []) + given
         main = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard main >= 0, let name = Self.unlock(main) else { throw Failed(errno: errno) }
         let own = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)

@@ -2,6 +2,7 @@ import Foundation
 import RelayCore
 import RelayIO
 import RelayServer
+import RelaySystem
 import Testing
 
 @testable import boardrelay
@@ -21,32 +22,34 @@ struct ServeLogTests {
 
     @Test("a closed terminal ends it as SIGTERM does: clients are told, the exit code is 0, and a second SIGHUP ends nothing sooner")
     func hangUp() async throws {
-        let serve = try Running(["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open"])
-        let address = try #require(await serve.line(containing: "relay://"))
+        let serve = try PseudoTerminal(["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open"])
+        let address = try #require(await serve.line(containing: "relay://")).trimmingCharacters(in: .whitespacesAndNewlines)
+        _ = await serve.line(containing: "Ctrl-C ends it")
         let sub = try Running(["sub", "lesson", "--json"], url: address)
         _ = await sub.errorLine(containing: "Listening")
         serve.signal(SIGHUP)
-        serve.signal(SIGHUP, atErrorLine: "Ending")
+        _ = await serve.line(containing: "Ending")
+        serve.signal(SIGHUP)
         let told = await sub.line(containing: "shuttingDown")
         #expect(told != nil, "the client was told")
         sub.signal(SIGINT)
         _ = await sub.end()
-        let result = await serve.end()
-        #expect(result.code == 0 && result.errors.contains("Ending: SIGHUP, the terminal is closed. "), "\(result)")
+        let (end, text) = await serve.end()
+        #expect(end == .exited(0) && text.contains("Ending: SIGHUP, the terminal is closed. "), "\(text)")
     }
 
     @Test("however often a terminal says that it is closed, up to the last moment, nothing is cut short")
     func hangUpAndUp() async throws {
         // The moment between the end of the last session and that of the process is short.
         for _ in 0..<30 {
-            let serve = try Running(["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open"])
-            _ = await serve.errorLine(containing: "Ctrl-C ends it")
+            let serve = try PseudoTerminal(["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open"])
+            _ = await serve.line(containing: "Ctrl-C ends it")
             let goesOn = Mutex(true)
             // A thread of its own: Swift's pool has as many as processors, and other tests wait for them.
             Thread.detachNewThread { while goesOn.withLock({ $0 }) { serve.signal(SIGHUP) } }
-            let result = await serve.end()
+            let (end, text) = await serve.end()
             goesOn.withLock { $0 = false }
-            #expect(result.code == 0, "\(result)")
+            #expect(end == .exited(0), "\(text)")
         }
     }
 

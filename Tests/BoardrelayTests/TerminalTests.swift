@@ -115,7 +115,7 @@ struct TerminalTests {
     func background() async throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let shell = ["/usr/bin/setsid", "-c", "-w", "/bin/bash", "--norc", "--noprofile", "-i"]
+        let shell = ["/bin/bash", "--norc", "--noprofile", "-i"]
         let terminal = try PseudoTerminal(program: shell, environment: surroundings, columns: 200)
         terminal.press("\(try Tool.binary().path) serve --port 0 --host 127.0.0.1 --in-memory; echo left as $?\r")
         try #require(await terminal.line(containing: "Ctrl-C ends it") != nil)

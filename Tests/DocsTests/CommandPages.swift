@@ -50,7 +50,7 @@ enum CommandPages {
 
     private static func line(_ option: Command.Option) -> String {
         let value = option.value.map { " \($0)" } ?? ""
-        return "* `\(option.names.joined(separator: "`, `"))\(value)`: \(plain(own(option)))\(option.repeats ? " May be repeated." : "")\n"
+        return "* `\(option.names.joined(separator: "`, `"))\(value)`: \(plain(own(option)))\n"
     }
 
     /// An option's help without the first sentence where that of its name stands before all commands.
@@ -58,7 +58,7 @@ enum CommandPages {
         func first(_ text: String) -> String { text.prefix { $0 != "." } + ". " }
         let head = first(option.help)
         let isKnown = shared.contains { $0.names == option.names && !isSame($0, option) && first($0.help) == head }
-        return isKnown ? String(option.help.dropFirst(head.count)) : option.help
+        return isKnown ? String(option.fullHelp.dropFirst(head.count)) : option.fullHelp
     }
 
     /// Without a folder of this machine, and without what Markdown would take for a mark; lines stay below their item.

@@ -113,9 +113,16 @@ extension BoardTests {
         #expect(bob.board() == ["accepted 1 at 1"])
     }
 
-    @Test("boards that nobody has changed for as long as the operator says are removed, others stay")
-    func expiry() {
-        let driver = driver { $0.boardExpiry = .seconds(7_200) }
+    @Test(
+        "boards that nobody has changed for as long as the operator says are removed, others stay; said at the start, or later",
+        arguments: [false, true])
+    func expiry(isSaidLater: Bool) {
+        let driver = driver { $0.boardExpiry = isSaidLater ? nil : .seconds(7_200) }
+        if isSaidLater {
+            var configuration = driver.hub.settings
+            configuration.boardExpiry = .seconds(7_200)
+            driver.handle(.configurationChanged(configuration))
+        }
         let alice = client(driver, "alice")
         alice.retain("old", "k", [1])
         driver.persist()

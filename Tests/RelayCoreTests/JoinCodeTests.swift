@@ -212,6 +212,8 @@ import Testing
         #expect(ends(one) == ["notPermitted"] && isWrong(codes[0]))
         #expect(guest(codes[1]).welcome != nil)
         driver.changeAccess(TestAccess.inviting, endsSessions: false)
+        #expect(ends(two) == [] && guest(codes[1]).welcome != nil, "the keys are the same")
+        driver.changeAccess(TestAccess.rules(withoutHost: ()), endsSessions: false)
         #expect((ends(one), ends(two)) == ([], ["keyChanged"]))
         #expect(isWrong(codes[1]))
     }

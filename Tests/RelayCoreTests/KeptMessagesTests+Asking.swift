@@ -22,6 +22,24 @@ extension KeptMessagesTests {
         )
     }
 
+    @Test("[HI1] a relay is given other bounds while it runs: of a smaller history the newest stay, of none nothing; a larger one grows")
+    func otherBounds() {
+        let driver = driver()
+        let alice = TestClient(driver, "alice"), bob = bob(driver)
+        for number in 1...9 as ClosedRange<UInt8> { alice.publish("lesson", [number]) }
+        func kept(most: Int) -> [UInt64] {
+            var configuration = driver.hub.settings
+            configuration.historyMessagesMax = most
+            driver.handle(.configurationChanged(configuration))
+            alice.publish("lesson", [0])
+            return history(bob).offsets
+        }
+        #expect(kept(most: 3) == [8, 9, 10])
+        #expect(kept(most: 0) == [])
+        #expect(kept(most: 5) == [12])
+        #expect(driver.hub.settings.limits.messagesPerSecond == 1_000_000)
+    }
+
     @Test("[HI6, BL8] history: each part of a drawing comes by itself, and says which it is")
     func parts() throws {
         let driver = driver()

@@ -225,8 +225,9 @@ extension Hub {
     /// Other keys, or secrets of tokens, hold from now on. A user who came in by an old key cannot come back with
     /// what it has, and is closed if `endsSessions`.
     mutating func accessChanged(_ rules: AccessRules, endsSessions: Bool) {
+        let hasNewKey = !rules.keys.map(\.digest).elementsEqual(accessRules.keys.map(\.digest))
         accessRules = rules
-        endJoinCodes()
+        if hasNewKey { endJoinCodes() }
         guard !rules.isOpen else { return }
         for session in sessions.indices where sessions[session].user != nil && sessions[session].state != .lingering {
             guard let digest = sessions[session].keyDigest, !rules.keys.contains(where: { $0.digest == digest }) else { continue }

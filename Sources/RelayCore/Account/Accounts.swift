@@ -42,6 +42,16 @@ struct Accounts {
         newIDs = AddressBuckets(rate: configuration.newIDsPerSecond, capacity: configuration.newIDsBurst)
     }
 
+    /// Other bounds of memory hold.
+    mutating func configure(_ configuration: Configuration) {
+        memory.max = configuration.sessionMemoryMax
+        metadata.max = configuration.metadataBytesTotalMax
+        heldFrames.max = configuration.heldBytesMax
+        unfinished.max = configuration.unfinishedBytesMax
+        staged.max = configuration.stagedBytesMax
+        unjournaled.max = configuration.unjournaledBytesMax
+    }
+
     /// Memory by the address that it is charged to, in bytes. [AC16]
     var heldByAddress: [AddressKey: Int] {
         [memory, metadata, heldFrames, unfinished, staged, unjournaled].reduce(into: [:]) { $0.merge($1.byAddress, uniquingKeysWith: +) }

@@ -4,7 +4,8 @@ import RelayWire
 ///
 /// An address that has more than a quarter cannot take the last quarter, which others may want.
 struct MemoryAccount {
-    let max: Int
+    /// May become less than what is held: then nothing comes to it until there is room.
+    var max: Int
     private(set) var used = 0
     private(set) var byAddress = [AddressKey: Int]()
     /// What nobody is charged: it was stored.

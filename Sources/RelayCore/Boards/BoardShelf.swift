@@ -174,6 +174,12 @@ struct BoardUsage {
 
     init(bytesMax: Int) { account = MemoryAccount(max: bytesMax) }
 
+    /// May become less than what is held.
+    var bytesMax: Int {
+        get { account.max }
+        set { account.max = newValue }
+    }
+
     func bytes(of user: Name) -> Int { users[user]?.bytes ?? 0 }
 
     /// Whether a user may have more when it writes from an address: all that it has will count there.

@@ -236,6 +236,12 @@ struct CatchUps {
         blockBytes = min(2 * configuration.catchUpBlockBytesInUse, configuration.boardBlocksBytesMax / 16)
     }
 
+    /// Memory of blocks; the size of one stays that of the start.
+    var bytesMax: Int {
+        get { memory.max }
+        set { memory.max = max(newValue, 16 * blockBytes) }
+    }
+
     @inline(__always)
     subscript(index: CatchUp.Index) -> CatchUp {
         unsafeAddress { UnsafePointer(catchUps.address(index)) }

@@ -9,13 +9,23 @@ extension Hub {
     mutating func keep(_ message: KeptMessage, in channel: Channel.Index) {
         channels[channel].history.append(message)
         historyTotals.add(message)
+        boundHistory(of: channel)
+        if historyTotals.memory.used > historyTotals.memory.max { boundHistory() }
+        if !historyTotals.sweepIsSet { setHistorySweep() }
+    }
+
+    private mutating func boundHistory(of channel: Channel.Index) {
         while channels[channel].history.count > configuration.historyMessagesMax
             || channels[channel].history.bytes > configuration.historyBytesMax
         {
             forgetOldest(of: channel)
         }
+    }
+
+    /// Other bounds hold.
+    mutating func boundAllHistory() {
+        for channel in channels.indices where channels[channel].id != nil { boundHistory(of: channel) }
         if historyTotals.memory.used > historyTotals.memory.max { boundHistory() }
-        if !historyTotals.sweepIsSet { setHistorySweep() }
     }
 
     private mutating func forgetOldest(of channel: Channel.Index) {

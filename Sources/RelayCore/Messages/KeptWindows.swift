@@ -30,6 +30,12 @@ struct KeptWindows {
 
     init(bytesMax: Int) { memory = MemoryAccount(max: bytesMax) }
 
+    /// May become less than what is held.
+    var bytesMax: Int {
+        get { memory.max }
+        set { memory.max = newValue }
+    }
+
     /// Those of one user, the oldest first.
     subscript(user: Name) -> [KeptPublishWindow] { windows[user, default: []] }
 

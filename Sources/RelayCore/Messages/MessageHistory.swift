@@ -128,6 +128,12 @@ struct HistoryTotals {
 
     init(bytesMax: Int) { memory = MemoryAccount(max: bytesMax) }
 
+    /// May become less than what is held.
+    var bytesMax: Int {
+        get { memory.max }
+        set { memory.max = newValue }
+    }
+
     mutating func add(_ message: KeptMessage) {
         messages += 1
         memory.hold(Self.bytes(of: message), message.address)

@@ -9,7 +9,8 @@ import RelayWire
 /// exceeds a bound is put aside until the hub asks for it with `nextOverrun`, at the end of a call: nobody is closed while a frame goes
 /// into the queues of others.
 struct Outbox {
-    private let configuration: Configuration
+    /// Sizes of chunks stay those of the start.
+    var configuration: Configuration
     private var queues: Queues
     private var links = Links()
 

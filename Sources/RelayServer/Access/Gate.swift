@@ -8,7 +8,9 @@ import RelayWire
 /// Who may come in: the keys of a relay, and the rules that the hub goes by.
 @available(macOS 15, iOS 18, *)
 final class Gate: Sendable {
-    private let access: WhiteboardRelay.Access
+    /// The mode stays that of the start.
+    private let accessRules: Mutex<WhiteboardRelay.Access>
+    private var access: WhiteboardRelay.Access { accessRules.withLock { $0 } }
     /// The keys that count. Held to read or replace them and no longer: whoever logs may ask for them.
     private let current: Mutex<AccessKeys?>
     /// Keys are drawn one after the other: the engine gets the newest last.
@@ -16,12 +18,14 @@ final class Gate: Sendable {
     /// Changed on `turns` only.
     private let ring: Mutex<KeyRing?>
     private let changed: @Sendable () -> Void
+    private let folder: String?
 
     /// - Parameters:
     ///   - folder: where keys are kept; `nil`: nowhere.
     ///   - changed: called when keys were drawn anew and count.
     init(_ access: WhiteboardRelay.Access, folder: String?, changed: @escaping @Sendable () -> Void = {}) throws(RelayServerError) {
-        self.access = access
+        accessRules = Mutex(access)
+        self.folder = folder
         var ring: KeyRing?
         if case .keys = access { ring = try KeyRing(folder: folder) }
         self.ring = Mutex(ring)
@@ -63,6 +67,32 @@ final class Gate: Sendable {
         }
         changed()
         return try result.get()
+    }
+
+    /// Other secrets of tokens hold, another role of the join key, and the keys that stand in the data folder now. Whoever is in stays.
+    /// Waits for the engine's queue: not to be called on it.
+    ///
+    /// - Throws: when the mode is another one, or keys cannot be read; then all is as before.
+    func apply(_ access: WhiteboardRelay.Access, _ engine: Engine) throws(RelayServerError) {
+        let result = turns.sync { () -> Result<Bool, RelayServerError> in
+            do throws(RelayServerError) {
+                guard access.mode == self.access.mode else { throw RelayServerError(text: "the mode of access is that of the start") }
+                var ring = ring.withLock { $0 }
+                if ring != nil, folder != nil { ring = try KeyRing(folder: folder) }
+                let before = keys
+                accessRules.withLock { $0 = access }
+                self.ring.withLock { [ring] in $0 = ring }
+                let read = AccessKeys.Kind.allCases.filter { before?[$0] != ring?.keys[$0] }
+                engine.setAccessNow(rules(ring?.keys), endsSessions: false)
+                current.withLock { $0 = ring?.keys }
+                let names = read.map { "the \($0.rawValue) key" }.joined(separator: " and ")
+                if !read.isEmpty { engine.auditNow("operator replaced \(names)") }
+                return .success(!read.isEmpty)
+            } catch {
+                return .failure(error)
+            }
+        }
+        if try result.get() { changed() }
     }
 
     /// Lets keys count, and logs it as what moderators do is: which were drawn, and nothing that they say.

@@ -10,12 +10,12 @@ extension Command {
         name: "board",
         summary: "lists, exports, imports and clears boards",
         arguments: [
-            .init(name: "ACTION", help: "ls, export, import, rm, clear or undo (of the newest clear)."),
+            .action(BoardAction.self, help: "ls, export, import, rm, clear or undo (of the newest clear)."),
             .init(name: "NAME", isOptional: true, help: "The board's message channel; ls takes none."),
             .init(name: "FILE", isOptional: true, help: "import: a file that export wrote; - for standard input."),
         ],
         options: [
-            .value("--format", as: "FORMAT", help: "export: json (default), which import reads, or svg, a picture."),
+            .choice("--format", as: "FORMAT", of: ExportFormat.self, help: "export: json (default), which import reads, or svg, a picture."),
             .value("--of", as: "USER", help: "rm: only the records of this user id."),
             .value("-o", "--output", as: "FILE", help: "export: writes this file, whole or not at all. Default: standard output."),
             .value(

@@ -7,7 +7,7 @@ extension Command {
         name: "channel",
         summary: "freezes channels, opens them for editing, and ends them",
         arguments: [
-            .init(name: "ACTION", help: "freeze, unfreeze, open, close or end."),
+            .action(ChannelAction.self, help: "freeze, unfreeze, open, close or end."),
             .init(name: "NAME", help: "The name of both the message and the stream channel."),
         ],
         options: [

@@ -15,6 +15,12 @@ enum ControlSocket {
         return port == 0 ? nil : WhiteboardRelay.defaultControlSocket(port: port)
     }
 
+    /// - Parameter folders: `$RUNTIME_DIRECTORY`, as systemd sets it.
+    static func path(ofService folders: String?) -> String? {
+        guard let folder = folders?.split(separator: ":").first else { return nil }
+        return path(inFolder: String(folder))
+    }
+
     /// Which relay is meant, besides the address that all commands have.
     static let options: [Command.Option] = [
         .value("--data-dir", as: "DIR", help: "The relay here with this data folder."),
@@ -56,9 +62,10 @@ enum ControlSocket {
         switch place {
         case .socket(let path): paths = [path]
         case .port(let port):
-            paths = [WhiteboardRelay.defaultControlSocket(port: port), path(inFolder: WhiteboardRelay.Storage.defaultFolder)]
+            let usual = path(inFolder: WhiteboardRelay.Storage.defaultFolder)
+            paths = [WhiteboardRelay.defaultControlSocket(port: port), usual, path(inFolder: UnixListener.systemFolder)]
         }
-        var other: RelayAddress?
+        var other: RelayAddress?, isForbidden = false
         for path in paths {
             do throws(RelayServerError) {
                 let answer = try question(path)
@@ -70,9 +77,15 @@ enum ControlSocket {
                 if case .socket = place, error.nobodyAnswers { throw Failure("\(error)\(hint)") }
                 // What stands in the usual folder need not be the relay that is meant.
                 if !error.nobodyAnswers, path == paths[0] { throw Failure("\(error)") }
+                if error.isForbidden, path.hasPrefix(UnixListener.systemFolder) { isForbidden = true }
             }
         }
         guard case .port(let port) = place else { preconditionFailure("a socket has answered, or not") }
+        if isForbidden, other == nil {
+            throw Failure(
+                "the relay that this machine runs as a service answers root and the group boardrelay: 'sudo boardrelay …', or "
+                    + "'sudo usermod --append --groups boardrelay USER' and another login")
+        }
         let there = other.map { "; the relay with the usual data folder is on port \($0.port): --port \($0.port)" } ?? hint
         throw Failure("no relay of this user answers for port \(port)\(there)")
     }

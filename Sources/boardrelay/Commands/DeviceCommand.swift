@@ -7,7 +7,7 @@ extension Command {
         name: "device",
         summary: "lets another device be the same user",
         arguments: [
-            .init(name: "ACTION", help: "offer: prints a code for another device. take: becomes the user whose code it is."),
+            .action(DeviceAction.self, help: "offer: prints a code for another device. take: becomes the user whose code it is."),
             .init(name: "CODE", isOptional: true, help: "take: the code, in capital or small letters. offer takes none."),
         ],
         options: [

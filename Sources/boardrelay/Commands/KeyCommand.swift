@@ -11,12 +11,12 @@ extension Command {
         name: "key",
         summary: "shows or replaces the keys of a relay on this machine",
         arguments: [
-            .init(
-                name: "ACTION",
+            .action(
+                Action.self,
                 help: "show: prints the addresses that include the keys. rotate: makes new keys and shows them. "
                     + "code: prints six letters that stand for the join key."),
             .init(
-                name: "WHICH", isOptional: true,
+                name: "WHICH", isOptional: true, words: AccessKeys.Kind.allCases.map(\.rawValue),
                 help: "join or host: prints one address to copy. Default: all addresses of both. code takes none."),
         ],
         options: [

@@ -8,7 +8,7 @@ extension Command {
         name: "lock",
         summary: "sets, acquires and releases locks of a channel",
         arguments: [
-            .init(name: "ACTION", help: "set, acquire, release, revoke, remove or list."),
+            .action(LockAction.self, help: "set, acquire, release, revoke, remove or list."),
             .init(name: "CHANNEL", help: "The channel's name."),
             .init(name: "LOCK", isOptional: true, help: "The lock's name; list takes none."),
         ],

@@ -6,6 +6,6 @@ import RelayServer
 extension MeasuredRelay {
     /// What `serve` of this program starts.
     static let own = MeasuredRelay(
-        check: { arguments throws(UsageError) in _ = try Command.flush(arguments) },
+        check: { arguments throws(UsageError) in _ = try ServeSettings.flush(arguments) },
         usage: { try? WhiteboardRelay.usage(controlSocket: WhiteboardRelay.defaultControlSocket(port: $0)) })
 }

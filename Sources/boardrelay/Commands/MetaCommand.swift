@@ -9,7 +9,7 @@ extension Command {
         name: "meta",
         summary: "reads and writes the metadata of channels and users",
         arguments: [
-            .init(name: "ACTION", help: "get, set (creates or replaces), update (replaces an existing item) or remove."),
+            .action(MetaAction.self, help: "get, set (creates or replaces), update (replaces an existing item) or remove."),
             .init(name: "CHANNEL", help: "The channel's name; with --user a user id."),
             .init(name: "KEY", isOptional: true, help: "One item; get and remove without it mean all."),
             .init(name: "VALUE", isOptional: true, help: "The text to write, unless -f gives it."),

@@ -4,13 +4,19 @@ import RelayIO
 
 /// What a relay says while it runs. Where standard error is no terminal it is a log: every line has its time.
 struct ServeLog: Sendable {
-    let level: LogLine.Level
+    /// Shared by its copies.
+    let level: Mutex<LogLine.Level>
     var isTerminal = Console.errorsAreTerminal
     var say: @Sendable (String) -> Void = Console.note
 
+    init(level: LogLine.Level, isTerminal: Bool = Console.errorsAreTerminal, say: @escaping @Sendable (String) -> Void = Console.note) {
+        (self.level, self.isTerminal, self.say) = (Mutex(level), isTerminal, say)
+    }
+
     @Sendable func write(_ line: LogLine) {
         // A terminal may be projected: ids and addresses of people are not for all to see.
-        guard line.auditedAt == nil ? line.level >= level : !isTerminal else { return }
+        let least = level.withLock { $0 }
+        guard line.auditedAt == nil ? line.level >= least : !isTerminal else { return }
         write(line.auditedAt == nil ? line.level.rawValue : "audit", line.text, at: line.auditedAt)
     }
 

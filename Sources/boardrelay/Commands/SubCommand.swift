@@ -19,7 +19,7 @@ extension Command {
             .flag("--presence", help: "Prints who comes, goes and changes."),
             .flag("--metadata", help: "Prints the channel's metadata and its changes."),
             .flag("--locks", help: "Prints the channel's locks and what happens to them."),
-            .value("--since", as: "WHERE", help: "beginning: prints all kept messages first. Default: now."),
+            .choice("--since", as: "WHERE", of: Start.self, default: .now, help: "beginning: prints all kept messages first."),
             .flag("--until-now", help: "Ends when every message accepted until now has come."),
             .value("--packets-per-second", as: "COUNT", help: "Takes at most so many packets: of each slot the newest. Default: all."),
             .value("--bytes-per-second", as: "COUNT", help: "Takes at most so many bytes of packets, 1024 or more. Default: all."),

@@ -9,7 +9,7 @@ extension Command {
         name: "token",
         summary: "makes and checks tokens",
         arguments: [
-            .init(name: "ACTION", help: "create: prints a token. check: reads one from standard input and explains it.")
+            .action(Action.self, help: "create: prints a token. check: reads one from standard input and explains it.")
         ],
         options: [
             .list("--secret-file", as: "[ID=]FILE", help: "Secret that signs tokens: 32…1024 bytes. check takes several, with an id each."),

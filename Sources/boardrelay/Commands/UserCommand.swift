@@ -8,9 +8,11 @@ extension Command {
         name: "user",
         summary: "sets roles, ends sessions, bans and forgets users",
         arguments: [
-            .init(name: "ACTION", help: "role, end, ban, unban, bans (lists them) or forget."),
+            .action(UserAction.self, help: "role, end, ban, unban, bans (lists them) or forget."),
             .init(name: "USER", isOptional: true, help: "A user id; at a terminal also the name of a person who is here. bans takes none."),
-            .init(name: "ROLE", isOptional: true, help: "role: reader, editor, coeditor, or own (what the key or token gives)."),
+            .init(
+                name: "ROLE", isOptional: true, words: SetRole.allCases.map(\.rawValue),
+                help: "role: reader, editor, coeditor, or own (what the key or token gives)."),
         ],
         options: [
             .value("--reason", as: "TEXT", help: "end: text for the user, at most 256 bytes."),

@@ -1,0 +1,121 @@
+import RelayConsole
+import RelayIO
+import RelayServer
+import RelayWire
+
+/// Reads the settings of a relay again while it runs.
+@available(macOS 15, iOS 18, *)
+final class ServeReload: Sendable {
+    private struct State {
+        var server: WhiteboardRelay?
+        /// What holds.
+        var settings: ServeSettings
+    }
+
+    /// The command line, which stays.
+    private let given: Arguments
+    private let log: ServeLog
+    private let started: ServeSettings
+    /// Held while settings are read and applied: one after the other.
+    private let state: Mutex<State>
+
+    init(_ given: Arguments, _ settings: ServeSettings, _ log: ServeLog) {
+        (self.given, self.log, started) = (given, log, settings)
+        state = Mutex(State(server: nil, settings: settings))
+    }
+
+    /// The relay serves from now on.
+    func begins(_ server: WhiteboardRelay) { state.withLock { $0.server = server } }
+
+    /// For the control socket. Waits for the relay.
+    @Sendable func answer() -> any JSONObject {
+        do {
+            return try reload()
+        } catch {
+            return ControlRefusal("\(error)")
+        }
+    }
+
+    /// For SIGHUP. What became of it is in the log.
+    @Sendable func bySignal() { SystemThread.detach { [self] in _ = try? reload() } }
+
+    private func reload() throws -> ReloadReport {
+        do {
+            let report = try state.withLock { state in
+                guard let server = state.server else { throw Failure("the relay is starting") }
+                let settings = try ServeSettings(given)
+                var options = settings.options
+                options.log = log.write
+                // A mode holds from the start on.
+                if Self.differ("--auth", settings, started) { options.access = state.settings.options.access }
+                try server.apply(options)
+                log.level.withLock { $0 = settings.level }
+                var report = ReloadReport()
+                report.address = "\(server.address)"
+                for option in Command.serve.settings {
+                    let isFixed = ServeSettings.needRestart.contains(option.name)
+                    guard Self.differ(option.name, settings, isFixed ? started : state.settings) else { continue }
+                    if isFixed { report.needRestart.append(option.setting) } else { report.changed.append(option.setting) }
+                }
+                state.settings = settings
+                return report
+            }
+            log.note(report.sentence)
+            return report
+        } catch {
+            log.note("The settings stay as they are: \(error)")
+            throw error
+        }
+    }
+
+    private static func differ(_ name: String, _ one: ServeSettings, _ other: ServeSettings) -> Bool {
+        one.arguments.values(name) != other.arguments.values(name)
+    }
+}
+
+extension ReloadReport {
+    /// For people.
+    var sentence: String {
+        let held = changed.isEmpty ? "no setting has another value" : "changed: \(changed.joined(separator: ", "))"
+        let later = needRestart.isEmpty ? "" : "; after a restart: \(needRestart.joined(separator: ", "))"
+        return "Settings, keys and secrets are read again; \(held)\(later)."
+    }
+}
+
+@available(macOS 15, iOS 18, *)
+extension Command {
+    static let reload = Command(
+        name: "reload",
+        summary: "has a relay on this machine read its settings again",
+        options: [.json, .url] + ControlSocket.options,
+        notes: [
+            """
+            The relay reads its settings file, the files of keys, secrets and tokens that it names, and the keys in the data folder. \
+            Its command line and environment are those of its start. What is wrong is told, and then nothing changes.
+            """,
+            """
+            These hold after a restart only, and are named: \(ServeSettings.needRestart.sorted().joined(separator: ", ")). Whoever is \
+            connected stays, with the rates of its login. What is above a new limit stays, and nothing is added to it.
+            """,
+        ],
+        examples: [
+            .init("boardrelay reload", "The relay of this machine on port 7420."),
+            .init("sudo systemctl reload boardrelay", "The same, of a relay that systemd runs."),
+        ],
+        run: reload)
+
+    private static func reload(_ arguments: Arguments) async throws -> ExitCode {
+        guard let place = try ControlSocket.place(arguments) else {
+            throw UsageError("reload asks a relay on this machine; the address names another one")
+        }
+        let report = try ControlSocket.ask(place, address: \.address) { path throws(RelayServerError) in
+            try WhiteboardRelay.reload(controlSocket: path)
+        }.answer
+        if arguments.flag("--json") {
+            try Console.print(report.line)
+        } else {
+            try Console.print(report.sentence)
+        }
+        return .ok
+    }
+}

@@ -1,0 +1,230 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+import RelayConsole
+import RelayCore
+import RelayIO
+import RelayRights
+import RelayServer
+import RelaySystem
+import RelayWire
+
+@available(macOS 15, iOS 18, *)
+extension Command {
+    /// Of `serve`, of its settings file, and of the environment.
+    static let serveOptions: [Option] = [
+        .value("--config", as: "FILE", default: "$BOARDRELAY_CONFIG", help: "Settings file."),
+        .value("--host", as: "HOST", default: "every interface", help: "Address to listen on."),
+        .value("--port", as: "PORT", default: "7420", help: "Port to listen on; 0 takes a free one."),
+        .value(
+            "--data-dir", as: "DIR", default: "$STATE_DIRECTORY, else ~/.local/share/boardrelay/data",
+            help: "Folder for boards, metadata, locks and keys."),
+        .flag("--in-memory", help: "Keeps nothing on disk."),
+        .choice(
+            "--auth", as: "MODE", of: ServeSettings.Auth.self, default: .key,
+            help: "Who may connect: key (anyone with the join or host key), token, or open (anyone, with all rights)."),
+        .choice(
+            "--pupils", as: "WHAT", of: ServeSettings.Pupils.self, default: .draw,
+            help: "What the join key allows: draw, view, or revise (draw, and change what others drew)."),
+        .list(
+            "--token-secret-file", as: "[ID=]FILE",
+            help: """
+                Secret that signs tokens: 32…1024 bytes, a trailing newline ignored. Several secrets need an id each. With --auth \
+                key, tokens work besides keys.
+                """),
+        .value(
+            "--token-audience", as: "NAME", default: "only tokens without one",
+            help: "Accepts only tokens that name this audience (aud)."),
+        .list("--host-name", as: "NAME[:PORT]", help: "Another name that browsers may use for this relay, such as a proxy's."),
+        .list("--allow-origin", as: "ORIGIN", help: "Lets pages from this origin connect, such as http://localhost:5173."),
+        .list(
+            "--trusted-proxy", as: "ADDRESS",
+            help: "Address of a proxy with TLS that names the client in X-Forwarded-For."),
+        .value(
+            "--operator-token-file", as: "FILE",
+            help: "Token for /metrics from other machines: 16…1024 visible ASCII characters."),
+        .value(
+            "--flush", as: "MODE", default: "adaptive",
+            help: "When queued bytes are written: adaptive, immediate, or a tick of 1ms…100ms."),
+        .choice(
+            "--log-level", as: "LEVEL", of: ServeSettings.Level.self, default: .info,
+            help: "debug, info, warning or error. Audit lines appear at every level, but not at a terminal."),
+        .value(
+            "--control", as: "PATH", default: "control.sock in $RUNTIME_DIRECTORY, else in the data folder",
+            help: "Unix socket for 'boardrelay status' and 'boardrelay key'."),
+        .value(
+            "--memory", as: "SIZE", default: "half of the machine's or control group's, at most 1GiB",
+            help: "Memory for what the relay holds, at least 16MiB."),
+        .value("--max-connections", as: "N", default: "12000", help: "Connections at once."),
+        .value("--max-channels", as: "N", default: "10000", help: "Channels of each kind at once."),
+        .value("--max-history", as: "N", default: "1000", help: "Messages that a channel keeps; 0 keeps none."),
+        .value("--history-age", as: "TIME", default: "10m", help: "How long a channel keeps them, at most 10m."),
+        .value("--message-rate", as: "N", default: "60", help: "Messages a second from one user in one channel."),
+        .value("--packet-rate", as: "N", default: "200", help: "Packets a second from one user in one topic."),
+        .value(
+            "--metadata-rate", as: "N", default: "10", help: "Metadata calls a second from one user; channels and users count apart."),
+        .value("--max-board-bytes", as: "SIZE", default: "256MiB", help: "Limit for one board, such as 64MB."),
+        .value(
+            "--max-boards-bytes", as: "SIZE", default: "4GiB",
+            help: """
+                Limit for all boards, at most their size at startup plus half the free space, in memory 256MiB. 0 disables boards.
+                """),
+        .value(
+            "--expire-boards", as: "TIME", default: "never",
+            help: "Removes boards that nobody has changed for this long, at least 1m, or never."),
+        .value("--max-channel-users", as: "N", default: "1000", help: "Users in one stream channel."),
+    ]
+}
+
+/// What `serve` is told, by its command line, the environment and a settings file.
+@available(macOS 15, iOS 18, *)
+struct ServeSettings: Sendable {
+    enum Auth: String, CaseIterable { case key, token, open }
+    enum Pupils: String, CaseIterable {
+        case draw, view, revise
+
+        var role: Role {
+            switch self {
+            case .draw: .editor
+            case .view: .reader
+            case .revise: .coeditor
+            }
+        }
+    }
+    enum Level: String, CaseIterable { case debug, info, warning, error }
+
+    let arguments: Arguments
+    let options: WhiteboardRelay.Options
+    let level: LogLine.Level
+    /// The data folder; `nil`: nothing is kept on disk.
+    let folder: String?
+
+    /// Those that hold after a restart only.
+    static let needRestart: Set<String> = ["--host", "--port", "--data-dir", "--in-memory", "--auth", "--flush", "--control"]
+
+    /// Reads the settings file and the environment beneath a command line, and looks at all of it.
+    ///
+    /// - Throws: `UsageError`, `Failure`: what cannot be used, and where it stands.
+    init(_ given: Arguments) throws {
+        let environment = ProcessInfo.processInfo.environment
+        var arguments = given
+        let file = try Self.path(given, environment).map { path throws(Failure) in (path, try FileContents.read(path)) }
+        if let (path, bytes) = file {
+            guard bytes.count <= SettingsFile.bytesMax else {
+                throw UsageError("\(path) has \(bytes.count) bytes, a settings file at most \(SettingsFile.bytesMax)")
+            }
+            try arguments.fill(from: SettingsFile(String(decoding: bytes, as: UTF8.self), path: path), environment)
+        } else {
+            try arguments.fill(from: nil, environment)
+        }
+        try arguments.prefer("--in-memory", "--data-dir")
+        level = LogLine.Level(rawValue: (try arguments.choice("--log-level", of: Level.self) ?? .info).rawValue)!
+        let port = UInt16(try arguments.integer("--port", in: 0...65_535) ?? Int(RelayAddress.defaultPort))
+        var options = WhiteboardRelay.Options(host: arguments.value("--host"), port: port, flush: try Self.flush(arguments))
+        let folder = arguments.flag("--in-memory") ? nil : arguments.value("--data-dir") ?? WhiteboardRelay.Storage.defaultFolder
+        if let folder { options.storage = .folder(folder) }
+        options.access = try Self.access(arguments)
+        options.web = try Self.web(arguments)
+        let service = ControlSocket.path(ofService: environment["RUNTIME_DIRECTORY"])
+        options.controlSocket = arguments.value("--control") ?? service ?? ControlSocket.path(folder: folder, port: port)
+        options.controlIsForGroup = options.controlSocket == service
+        // So that commands of this user find it by its address, wherever it keeps its data.
+        options.isAskedByPort = true
+        options.hub = Configuration(memory: try Self.memory(arguments))
+        try Self.setBounds(of: &options.hub, arguments)
+        (self.arguments, self.options, self.folder) = (arguments, options, folder)
+    }
+
+    /// Where the settings file is, if there is one.
+    static func path(_ given: Arguments, _ environment: [String: String]) -> String? {
+        given.value("--config") ?? environment["BOARDRELAY_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Browsers, proxies, and readers of the numbers.
+    private static func web(_ arguments: Arguments) throws -> WhiteboardRelay.Web {
+        var web = WhiteboardRelay.Web()
+        web.hostNames = arguments.values("--host-name")
+        web.origins = arguments.values("--allow-origin")
+        web.trustedProxies = arguments.values("--trusted-proxy")
+        if let path = arguments.value("--operator-token-file") { web.operatorToken = try Arguments.secret(in: path) }
+        do throws(RelayServerError) {
+            try web.validate()
+        } catch {
+            throw UsageError(error.text)
+        }
+        return web
+    }
+
+    private static func memory(_ arguments: Arguments) throws(UsageError) -> Int {
+        let memory = try arguments.size("--memory") ?? max(16 << 20, min(1 << 30, SystemMemory.bytes / 2))
+        guard memory >= 16 << 20 else { throw arguments.wrong("--memory", "is at least 16MiB") }
+        return memory
+    }
+
+    /// What the options say of the relay's bounds; the others stay.
+    static func setBounds(of hub: inout Configuration, _ arguments: Arguments) throws(UsageError) {
+        let bound = 1...1_000_000
+        if let most = try arguments.integer("--max-connections", in: bound) { hub.connectionsMax = most }
+        if let most = try arguments.integer("--max-channels", in: bound) { hub.channelsMax = most }
+        if let most = try arguments.integer("--max-channel-users", in: bound) { hub.streamChannelUsersMax = most }
+        if let most = try arguments.integer("--max-history", in: 0...1_000_000) { hub.historyMessagesMax = most }
+        if let age = try arguments.duration("--history-age") {
+            guard age <= hub.channelLinger else {
+                throw arguments.wrong("--history-age", "is at most \(Printable.span(hub.channelLinger))")
+            }
+            hub.historyAge = age
+        }
+        if let bytes = try arguments.size("--max-boards-bytes") { hub.boardBytesTotalMax = bytes }
+        if let bytes = try arguments.size("--max-board-bytes") {
+            guard bytes > 0 else { throw arguments.wrong("--max-board-bytes", "is at least 1; '--max-boards-bytes 0' keeps no boards") }
+            hub.boardBytesMax = bytes
+        }
+        if arguments.value("--expire-boards") != "never", let age = try arguments.duration("--expire-boards") {
+            guard age >= .seconds(60) else { throw arguments.wrong("--expire-boards", "is at least 1m") }
+            hub.boardExpiry = age
+        }
+        if let rate = try arguments.integer("--message-rate", in: bound) { hub.limits.messagesPerSecond = rate }
+        if let rate = try arguments.integer("--packet-rate", in: bound) { hub.limits.packetsPerSecond = rate }
+        if let rate = try arguments.integer("--metadata-rate", in: bound) {
+            hub.metadataCallsPerSecond = rate
+            hub.metadataCallsBurst = 2 * rate
+            hub.limits.requestsPerSecond = max(hub.limits.requestsPerSecond, 4 * rate)
+            hub.requestsBurst = max(hub.requestsBurst, 4 * rate)
+        }
+    }
+
+    /// Who may come in.
+    private static func access(_ arguments: Arguments) throws -> WhiteboardRelay.Access {
+        let mode = try arguments.choice("--auth", of: Auth.self) ?? .key
+        let files = arguments.values("--token-secret-file")
+        let pupils = try arguments.choice("--pupils", of: Pupils.self)
+        if mode != .key, pupils != nil { throw arguments.wrong("--pupils", "goes with --auth key") }
+        if mode == .open, !files.isEmpty { throw arguments.wrong("--token-secret-file", "does not go with --auth open") }
+        if mode == .token, files.isEmpty { throw UsageError("--auth token wants what signs tokens: option --token-secret-file") }
+        if files.isEmpty, arguments.value("--token-audience") != nil {
+            throw arguments.wrong("--token-audience", "goes with --token-secret-file")
+        }
+        let rules =
+            files.isEmpty ? nil : try TokenSecrets.rules(try TokenSecrets.read(files), audience: arguments.value("--token-audience"))
+        switch mode {
+        case .open: return .open
+        case .token: return .tokens(rules!)
+        case .key: return .keys(join: (pupils ?? .draw).role, tokens: rules)
+        }
+    }
+
+    /// When queued bytes are written.
+    static func flush(_ arguments: Arguments) throws(UsageError) -> FlushPolicy.Mode {
+        switch arguments.value("--flush") {
+        case nil, "adaptive": return .adaptive
+        case "immediate": return .immediate
+        case let text?:
+            guard let tick = Duration(text: text), (Duration.milliseconds(1)...(.milliseconds(100))).contains(tick) else {
+                throw arguments.wrong("--flush", "wants adaptive, immediate or a tick of 1ms…100ms, not \(Printable.quoted(text))")
+            }
+            return .every(tick)
+        }
+    }
+}
