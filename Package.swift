@@ -81,7 +81,7 @@ let package = Package(
         // The shape of a hosted realtime SDK, for apps that move.
         module("RelayRTM", ["RelayClient"]),
         // What the commands share: the parser, the help, the terminal, JSON, and coming in.
-        module("RelayConsole", ["RelayRights", "BoardFormat", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire"],
+        module("RelayConsole", ["RelayRights", "BoardFormat", "RelayClient", "RelayClientCore", "RelayIO", "RelaySystem", "RelayWire"],
             swiftSettings: unhurried),
         // The load that `bench` puts on a relay: it must be faster than the relay.
         module("RelayLoad", ["BoardFormat", "RelayConsole", "RelayIO", "RelayPrimitives", "RelaySystem", "RelayWire"]),

@@ -7,6 +7,7 @@ import Dispatch
 #endif
 import RelayClient
 import RelayIO
+import RelaySystem
 import RelayWire
 
 extension Command.Option {

@@ -12,6 +12,9 @@ package enum Page {
         package let isForAll: Bool
     }
 
+    /// The commit that a packaged build was made from; `nil` in a plain one.
+    package static let commit = resource_commit().map { String(cString: $0) }
+
     /// For the relay's table of paths, made once from the list of files in `resources.c`, in its order.
     package static let files: [File] = (0..<resource_files_count()).compactMap { index in
         guard let file = resource_file_at(index)?.pointee else { preconditionFailure("no file \(index) in resources.c") }

@@ -71,6 +71,7 @@ actor Engine {
     /// Pages that were refused, which the log has named.
     var refusedOrigins: Set<String> = []
     var journalTimes = JournalTimes()
+    let startedWallMilliseconds = SystemClock.wallMilliseconds()
 
     /// Shared by all links: an idle one owns no memory.
     let scratch = Scratch()

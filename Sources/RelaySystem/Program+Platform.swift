@@ -5,6 +5,8 @@ import RelayIO
 
 /// This program.
 package enum Program {
+    package static let version = "0.1.0"
+
     /// Where its file is.
     package static var path: String {
         #if canImport(FoundationEssentials)

@@ -1,8 +1,9 @@
-import CResources
 import RelayBench
 import RelayConsole
 import RelayIO
+import RelayPage
 import RelayReplay
+import RelaySystem
 
 /// The program: a relay among other things, so it needs the system that a relay needs.
 @main
@@ -40,7 +41,7 @@ enum Boardrelay {
         }
         let first = words.removeFirst()
         switch first {
-        case "--version": return show(versionText(commit: resource_commit().map { String(cString: $0) }))
+        case "--version": return show(versionText(commit: Page.commit))
         case "--help", "-h": return show(help)
         case "help":
             guard let topic = words.first else { return show(help) }

@@ -2,6 +2,7 @@ import Foundation
 import RelayCore
 import RelayMonitoring
 import RelayServer
+import RelaySystem
 import RelayWire
 import Testing
 

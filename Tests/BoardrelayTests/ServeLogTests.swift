@@ -66,6 +66,21 @@ struct ServeLogTests {
         #expect(await child.end().code == 0)
     }
 
+    @Test("with --log-format json each line of the log is an object with time, level and text")
+    func json() async throws {
+        let words = ["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open", "--log-format", "json"]
+        let serve = try Running(words)
+        _ = await serve.errorLine(containing: "Ctrl-C ends it")
+        serve.signal(SIGTERM)
+        let lines = await serve.end().errors.split(separator: "\n")
+        #expect(lines.count >= 3)
+        for line in lines {
+            let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String], "\(line)")
+            #expect(Set(object.keys) == ["time", "level", "text"] && object["level"] == "info", "\(line)")
+            #expect(object["time"]?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil)
+        }
+    }
+
     @Test("every line of a log carries its time, as universal time")
     func times() async throws {
         try await withFolder {

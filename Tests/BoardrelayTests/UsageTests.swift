@@ -1,6 +1,7 @@
 import BoardFormat
 import Foundation
 import RelayServer
+import RelaySystem
 import Testing
 
 @testable import RelayConsole

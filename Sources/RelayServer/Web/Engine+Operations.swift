@@ -1,6 +1,8 @@
 internal import RelayCore
 import RelayGateway
 import RelayIO
+import RelayPage
+import RelaySystem
 import RelayWire
 
 // What operators ask by HTTP. No label holds what a user has chosen, a channel or an address. [HT9]
@@ -40,7 +42,9 @@ extension Engine {
         let census = hub.census(isDetailed: false)
         let counters = census.counters
         var text = MetricsText()
+        process(&text)
         gauges(census, &text)
+        bounds(census, hub.settings, &text)
         text.single("boardrelay_connections_opened_total", .counter, "Connections that came.", counters.connectionsOpened)
         text.begin("boardrelay_sessions_total", .counter, "Sessions that began, were resumed, and ended because nobody came back.")
         text.sample(counters.sessionsOpened, [.init("event", "opened")])
@@ -94,10 +98,45 @@ extension Engine {
         return text.text
     }
 
+    /// What Prometheus' clients tell of each process.
+    private func process(_ text: inout MetricsText) {
+        text.begin("boardrelay_build_info", .gauge, "1, with the program's version, and the commit that a package was made from.")
+        text.sample(1, [.init("version", Program.version), .init("commit", Page.commit ?? "")])
+        text.begin("process_start_time_seconds", .gauge, "When the relay started, in seconds since 1970.")
+        text.sample(Double(startedWallMilliseconds) / 1000)
+        text.begin("process_cpu_seconds_total", .counter, "Processor time of the process, in seconds.")
+        text.sample(SystemProcess.processorSeconds())
+        text.single("process_resident_memory_bytes", .gauge, "Memory of the process.", SystemProcess.residentBytesAbout())
+        text.single("process_max_fds", .gauge, "Descriptors that the process may have.", SystemDescriptors.raise())
+    }
+
+    /// Each bound on what is held, and how much of it is: an alarm compares the two.
+    private func bounds(_ census: Census, _ most: Configuration, _ text: inout MetricsText) {
+        let rows: [(name: String, used: Int, max: Int)] = [
+            ("author_bytes", census.authorMemoryBytes, most.authorMemoryMax), ("bans", census.bans, most.bansMax),
+            ("block_bytes", census.blockMemoryBytes, most.boardBlocksBytesMax), ("board_bytes", census.boardBytes, most.boardBytesTotalMax),
+            ("boards", census.boards, most.boardsMax), ("connections", census.connections, most.connectionsMax),
+            ("held_bytes", census.heldBytes, most.heldBytesMax), ("history_bytes", census.historyBytes, most.historyBytesTotalMax),
+            ("locks", census.locks, most.locksTotalMax), ("message_channels", census.messageChannels, most.channelsMax),
+            ("metadata_bytes", census.metadataBytes, most.metadataBytesTotalMax),
+            ("publish_bytes", census.publishMemoryBytes, most.publishWindowBytesMax),
+            ("queue_bytes", census.queueMemoryBytes, most.queueBytesTotalMax),
+            ("session_bytes", census.sessionMemoryBytes, most.sessionMemoryMax),
+            ("sessions", census.sessionsPresent + census.sessionsAway, most.sessionsMax), ("set_roles", census.setRoles, most.setRolesMax),
+            ("staged_bytes", census.stagedBytes, most.stagedBytesMax), ("stream_channels", census.streamChannels, most.channelsMax),
+            ("unfinished_bytes", census.unfinishedBytes, most.unfinishedBytesMax),
+            ("unjournaled_bytes", census.changesUnjournaledBytes, most.unjournaledBytesMax),
+            ("user_ids", census.userIDs, most.claimsMax),
+        ]
+        text.begin("boardrelay_bound_used", .gauge, "What is held of something that is bounded.")
+        for row in rows { text.sample(row.used, [.init("bound", row.name)]) }
+        text.begin("boardrelay_bound_max", .gauge, "How much of it there may be.")
+        for row in rows { text.sample(row.max, [.init("bound", row.name)]) }
+    }
+
     private func gauges(_ census: Census, _ text: inout MetricsText) {
         text.single("boardrelay_start_number", .gauge, "Number of this start of the relay, greater at each.", census.start)
         text.single("boardrelay_connections", .gauge, "Connections that are open, logged in or not.", census.connections)
-        text.single("boardrelay_connections_max", .gauge, "Connections that there may be.", census.connectionsMax)
         text.begin("boardrelay_sessions", .gauge, "Sessions, with a connection and without.")
         text.sample(census.sessionsPresent, [.init("state", "present")])
         text.sample(census.sessionsAway, [.init("state", "away")])

@@ -53,7 +53,7 @@ extension Command {
         let settings = try ServeSettings(given)
         var options = settings.options
         let view = HostView()
-        let log = ServeLog(level: settings.level, say: view.note)
+        let log = ServeLog(level: settings.level, isJSON: settings.logsJSON, say: view.note)
         options.log = log.write
         let (rotations, rotated) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         options.keysChanged = { @Sendable in rotated.yield() }

@@ -1,16 +1,22 @@
 import RelayConsole
 import RelayCore
 import RelayIO
+import RelayWire
 
 /// What a relay says while it runs. Where standard error is no terminal it is a log: every line has its time.
 struct ServeLog: Sendable {
     /// Shared by its copies.
     let level: Mutex<LogLine.Level>
     var isTerminal = Console.errorsAreTerminal
+    /// As JSON, one object a line, wherever standard error is.
+    let isJSON: Bool
     var say: @Sendable (String) -> Void = Console.note
 
-    init(level: LogLine.Level, isTerminal: Bool = Console.errorsAreTerminal, say: @escaping @Sendable (String) -> Void = Console.note) {
-        (self.level, self.isTerminal, self.say) = (Mutex(level), isTerminal, say)
+    init(
+        level: LogLine.Level, isTerminal: Bool = Console.errorsAreTerminal, isJSON: Bool = false,
+        say: @escaping @Sendable (String) -> Void = Console.note
+    ) {
+        (self.level, self.isTerminal, self.isJSON, self.say) = (Mutex(level), isTerminal, isJSON, say)
     }
 
     @Sendable func write(_ line: LogLine) {
@@ -22,7 +28,7 @@ struct ServeLog: Sendable {
 
     /// For whoever has started it.
     func note(_ text: String) {
-        if isTerminal {
+        if isTerminal, !isJSON {
             say(Printable.escaped(text))
         } else {
             write(LogLine.Level.info.rawValue, text, at: nil)
@@ -31,6 +37,11 @@ struct ServeLog: Sendable {
 
     private func write(_ word: String, _ text: String, at time: UInt64?) {
         let time = Console.universalTime(wallMilliseconds: time ?? SystemClock.wallMilliseconds())
-        say("\(word): \(time) \(Printable.escaped(text))")
+        if isJSON {
+            let object: JSONValue = ["time": .string(time), "level": .string(word), "text": .string(text)]
+            say(object.line)
+        } else {
+            say("\(word): \(time) \(Printable.escaped(text))")
+        }
     }
 }

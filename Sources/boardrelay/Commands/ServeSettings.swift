@@ -51,6 +51,9 @@ extension Command {
         .choice(
             "--log-level", as: "LEVEL", of: ServeSettings.Level.self, default: .info,
             help: "debug, info, warning or error. Audit lines appear at every level, but not at a terminal."),
+        .choice(
+            "--log-format", as: "FORMAT", of: ServeSettings.LogFormat.self, default: .text,
+            help: "text, or json: an object with time, level and text on each line."),
         .value(
             "--control", as: "PATH", default: "control.sock in $RUNTIME_DIRECTORY, else in the data folder",
             help: "Unix socket for 'boardrelay status' and 'boardrelay key'."),
@@ -94,15 +97,17 @@ struct ServeSettings: Sendable {
         }
     }
     enum Level: String, CaseIterable { case debug, info, warning, error }
+    enum LogFormat: String, CaseIterable { case text, json }
 
     let arguments: Arguments
     let options: WhiteboardRelay.Options
     let level: LogLine.Level
+    let logsJSON: Bool
     /// The data folder; `nil`: nothing is kept on disk.
     let folder: String?
 
     /// Those that hold after a restart only.
-    static let needRestart: Set<String> = ["--host", "--port", "--data-dir", "--in-memory", "--auth", "--flush", "--control"]
+    static let needRestart: Set<String> = ["--host", "--port", "--data-dir", "--in-memory", "--auth", "--flush", "--log-format", "--control"]
 
     /// Reads the settings file and the environment beneath a command line, and looks at all of it.
     ///
@@ -121,6 +126,7 @@ struct ServeSettings: Sendable {
         }
         try arguments.prefer("--in-memory", "--data-dir")
         level = LogLine.Level(rawValue: (try arguments.choice("--log-level", of: Level.self) ?? .info).rawValue)!
+        logsJSON = try arguments.choice("--log-format", of: LogFormat.self) == .json
         let port = UInt16(try arguments.integer("--port", in: 0...65_535) ?? Int(RelayAddress.defaultPort))
         var options = WhiteboardRelay.Options(host: arguments.value("--host"), port: port, flush: try Self.flush(arguments))
         let folder = arguments.flag("--in-memory") ? nil : arguments.value("--data-dir") ?? WhiteboardRelay.Storage.defaultFolder

@@ -1,4 +1,5 @@
 import RelayConsole
+import RelaySystem
 
 /// What shells and `man` are given.
 @available(macOS 15, iOS 18, *)
