@@ -200,6 +200,14 @@ systemctl enable --now boardrelay
 dpkg --remove boardrelay
 is is-active inactive
 dpkg --purge boardrelay
+rm -rf {DATA}
+install -m 755 /root/boardrelay /usr/local/bin/boardrelay
+boardrelay service install
+is is-active active
+is is-enabled enabled
+boardrelay key show --data-dir /var/lib/private/boardrelay
+boardrelay service remove
+[ ! -e /etc/systemd/system/boardrelay.service ]
 : it holds
 """
 
@@ -210,6 +218,7 @@ def service(made: Made) -> str:
     made.inside("apt-get", "install", "--yes", "--no-install-recommends", "dbus", "procps", "systemd-sysv")
     made.inside("dpkg", "--install", "/root/new.deb")
     (made.root / "root/probe.sh").write_text(PROBE)
+    shutil.copy(made.program, made.root / "root/boardrelay")
     units = made.root / "etc/systemd/system"
     (units / "probe.service").write_text("[Unit]\nAfter=boardrelay.service\n[Service]\nType=oneshot\nTimeoutStartSec=120\n"
                                          "ExecStart=/bin/sh -c 'exec sh /root/probe.sh >/root/probe.out 2>&1'\n")

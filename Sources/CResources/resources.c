@@ -184,6 +184,9 @@ static const unsigned char client_unread_events_js[] = {
 static const unsigned char client_whole_js[] = {
 #embed "../RelayPage/client/whole.js"
 };
+static const unsigned char boardrelay_service[] = {
+#embed "../../docs/examples/boardrelay.service"
+};
 static const unsigned char lesson_ndjson[] = {
 #embed "../boardrelay/Demo/lesson.ndjson"
 };
@@ -671,6 +674,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("client/types.d.ts", client_types_d_ts),
     FILE_NAMED("client/unread-events.js", client_unread_events_js),
     FILE_NAMED("client/whole.js", client_whole_js),
+    FILE_NAMED("boardrelay.service", boardrelay_service),
     FILE_NAMED("lesson.ndjson", lesson_ndjson),
     FILE_NAMED("page/app.js", page_app_js),
     FILE_NAMED("page/base64.js", page_base64_js),

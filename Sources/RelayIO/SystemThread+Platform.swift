@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-    import Foundation
+    internal import Foundation
 #endif
 
 /// A thread that nobody waits for. Foundation's where Foundation is the system's; elsewhere it would bring all of Foundation into the

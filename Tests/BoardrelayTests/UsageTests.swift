@@ -217,10 +217,10 @@ extension UsageTests {
     func otherPages(name: String) throws {
         let page = try String(contentsOf: Samples.packageRoot.appending(path: name), encoding: .utf8)
         let ours = Set(Boardrelay.commands.flatMap(\.options).flatMap(\.names) + ["--help", "--version"])
-        // swift, systemctl, curl, prlimit, and checks of this repository.
+        // swift, curl, prlimit, docker, and checks of this repository.
         let others: Set = [
-            "--filter", "--skip-build", "--build-tests", "--product", "--static-swift-stdlib", "--now", "--fail", "--nofile", "--binary",
-            "--in-place", "--option", "--markdown", "--start",
+            "--filter", "--skip-build", "--build-tests", "--product", "--fail", "--nofile", "--binary", "--in-place", "--option",
+            "--markdown", "--start", "--check", "--detach", "--input", "--name", "--network", "--publish", "--volume",
         ]
         for match in page.matches(of: /(?:^|[ `'(])(--[a-z][a-z-]+)/.anchorsMatchLineEndings()) {
             #expect(ours.contains(String(match.output.1)) || others.contains(String(match.output.1)), "\(name): \(match.output.1)")
