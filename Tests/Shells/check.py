@@ -24,13 +24,14 @@ WANTED = (
 )
 
 
-def fish(binary, script, line):
+def fish(script, line):
     """What fish offers for a line."""
-    said = subprocess.run(["fish", "--no-config", "-c", f"source {script}; complete -C {line!r}"], check=True, capture_output=True, text=True)
+    words = ["fish", "--no-config", "-c", f"source {script}; complete -C {line!r}"]
+    said = subprocess.run(words, check=True, capture_output=True, text=True)
     return {row.split("\t")[0] for row in said.stdout.splitlines()}
 
 
-def zsh(binary, script, line):
+def zsh(script, line):
     """What zsh writes when Tab is pressed twice behind a line."""
     child, terminal = pty.fork()
     if child == 0:
@@ -78,7 +79,7 @@ def main():
             script = pathlib.Path(folder) / f"completions.{name}"
             script.write_bytes(subprocess.run([binary, "completion", name], check=True, capture_output=True).stdout)
             for line, some, none in WANTED:
-                offered = ask(binary, script, line)
+                offered = ask(script, line)
                 problem = f"{sorted(some - offered)} missing, {sorted(none & offered)} too many, of {sorted(offered)}"
                 check(f"{name}: {line!r}", problem if some - offered or none & offered else None)
         page = pathlib.Path(folder) / "boardrelay.1"

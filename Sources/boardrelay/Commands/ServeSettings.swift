@@ -107,7 +107,9 @@ struct ServeSettings: Sendable {
     let folder: String?
 
     /// Those that hold after a restart only.
-    static let needRestart: Set<String> = ["--host", "--port", "--data-dir", "--in-memory", "--auth", "--flush", "--log-format", "--control"]
+    static let needRestart: Set<String> = [
+        "--host", "--port", "--data-dir", "--in-memory", "--auth", "--flush", "--log-format", "--control",
+    ]
 
     /// Reads the settings file and the environment beneath a command line, and looks at all of it.
     ///
