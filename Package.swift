@@ -69,6 +69,9 @@ let package = Package(
         module("RelayIO", ["RelayPrimitives", .target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
         // What an app that only connects has no use for: Apple wants reasons for some of it.
         module("RelaySystem", ["RelayIO", .target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
+        // Relays of the local network: who looks for them, and who announces one, which no app links. Sockets on Linux only.
+        module("RelayDiscovery", ["RelayIO", "RelayPrimitives"]),
+        module("RelayAnnouncement", ["RelayDiscovery", "RelayIO", "RelayPrimitives"]),
         // What the compiler puts into the program: the whiteboard and its client, the demo's lesson, and the commit of a packaged build.
         .target(name: "CResources"),
         .target(name: "RelayPage", dependencies: ["CResources"], exclude: ["client", "package.json", "page", "relay-client.d.ts", "relay-client.js"], swiftSettings: strict),
@@ -97,7 +100,8 @@ let package = Package(
             dependencies: [
                 "RelayMonitoring", "RelayTokens",
                 "CResources", "RelayRights", "RelayBench", "BoardFormat", "RelayClient", "RelayConsole", "RelayCore", "RelayGateway", "RelayIO",
-                "RelayJournal", "RelayStorage", "RelayReplay", "RelayServer", "RelaySystem", "RelayWire",
+                "RelayAnnouncement", "RelayDiscovery", "RelayJournal", "RelayPage", "RelayStorage", "RelayReplay", "RelayServer", "RelaySystem",
+                "RelayWire",
             ],
             exclude: ["Demo/README.md", "Demo/lesson.ndjson"],
             swiftSettings: unhurried),
@@ -114,6 +118,7 @@ let package = Package(
         tests("RelayClientCoreTests", ["RelayPrimitives", "RelayRights", "RelayClientCore", "RelayCore", "RelayTestKit", "RelayTesting", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO", "RelaySystem"]),
         tests("RelaySystemTests", ["RelayIO", "RelaySystem"]),
+        tests("RelayDiscoveryTests", ["RelayAnnouncement", "RelayDiscovery", "RelayPrimitives"]),
         tests("RelayServerTests", ["RelayMonitoring", "RelayTokens", "RelayPrimitives", "RelayRights", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayStorage", "RelaySystem", "RelayWire", "RelayCore"]),
         tests("RelayRTMTests", ["RelayTokens", "RelayRTM", "RelayRights", "RelayClient", "RelayIO", "RelayServer", "RelayCore"]),
         tests("WhiteboardModelTests", ["WhiteboardModel", "RelayClient", "RelayServer"]),

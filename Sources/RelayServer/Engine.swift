@@ -63,6 +63,8 @@ actor Engine {
     /// What browsers find here, and by which names.
     private var web: WebSite
     private(set) var site: Site
+    /// A name that the network knows it by, while it has it.
+    private var announcedName: String?
     var operators: Operators { web.operators }
     /// Links that speak HTTP, perhaps those that have stopped to do so since.
     var requesters: [ConnectionID] = []
@@ -155,13 +157,20 @@ actor Engine {
     /// By which names this machine can be asked for now.
     private func refreshSite(_ bound: (host: String, port: UInt16)) {
         let reachable = Interfaces.reachable(RelayAddress(host: bound.host, port: bound.port))
-        site = web.site(port: bound.port, addresses: Interfaces.addresses(), names: Interfaces.names(), links: reachable.map(\.pageURL))
+        let names = Interfaces.names() + [announcedName].compactMap { $0 }
+        site = web.site(port: bound.port, addresses: Interfaces.addresses(), names: names, links: reachable.map(\.pageURL))
     }
 
     /// Other bounds hold, and other names, origins, proxies and operators' token.
     func apply(_ configuration: Configuration, _ web: WebSite) {
         hub.handle(.configurationChanged(configuration), at: Self.now())
         self.web = web
+        networkChanged()
+    }
+
+    /// It has another name in the network, or none.
+    func announced(_ name: String?) {
+        announcedName = name
         networkChanged()
     }
 

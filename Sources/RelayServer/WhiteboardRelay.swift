@@ -294,6 +294,9 @@ public final class WhiteboardRelay: Sendable {
         self.web.withLock { $0 = options.web }
     }
 
+    /// Browsers may ask for it by this name from now on, `boardrelay.local`, and by no other that it was announced by.
+    package func announced(as name: String?) { engine.enter { $0.announced(name) } }
+
     /// Tells every client, gives queues up to 5 s to drain, closes all connections, the port and the data folder.
     ///
     /// Calling again waits for the same end. A server that is dropped without it goes on until the process ends.

@@ -21,6 +21,25 @@ struct ReaderTests {
         await relay.stop()
     }
 
+    @Test("pub -l sends each line as it comes, without blank ones; what is refused ends it, with its line")
+    func lines() async throws {
+        try await withRelay { relay in
+            let url = "\(relay.address)"
+            let sub = try Running(["sub", "lesson", "--json", "-n", "4", "--topic", "t"], url: url)
+            _ = await sub.line(containing: "subscribed")
+            let text = "one\n\n two \r\nthree"
+            #expect(try await Tool.run("pub", "lesson", "-l", url: url, input: Data(text.utf8)).code == 0)
+            let topic = try await Tool.run("pub", "lesson", "--lines", "--topic", "t", "--json", url: url, input: Data("four\n".utf8))
+            #expect(try topic.object()["sent"] as? Int == 1)
+            let heard = try await sub.end().objects().filter { ["message", "packet"].contains($0["type"] as? String) }
+            #expect(heard.compactMap { $0["text"] as? String } == ["one", " two ", "three", "four"])
+            let long = "ok\n" + String(repeating: "x", count: 32_769) + "\nnever\n"
+            let refused = try await Tool.run("pub", "lesson", "-l", url: url, input: Data(long.utf8))
+            #expect(refused.code == 1 && refused.errors.contains("line 2: ") && refused.errors.contains("; 1 sent before it"), "\(refused)")
+            #expect(try await Tool.run("history", "lesson", "--json", url: url).objects().last?["text"] as? String == "ok")
+        }
+    }
+
     @Test("[BL8, HI6] history shows a message that was sent in parts as one, without the key that its parts had; --raw prints all of it")
     func large() async throws {
         try await withRelay { relay in

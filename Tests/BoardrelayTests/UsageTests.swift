@@ -45,6 +45,8 @@ struct UsageTests {
             (["pub", "lesson", "a", "--remove", "--record", "k"], "TEXT and option --remove exclude each other"),
             (["pub", "lesson", "a", "--to", "bob"], "CHANNEL and option --to exclude each other"),
             (["pub", "lesson", "a", "b"], "unexpected argument \"b\""),
+            (["pub", "lesson", "a", "-l"], "TEXT and option -l exclude each other"),
+            (["pub", "lesson", "-l", "--record", "k"], "options --lines and --record exclude each other"),
             (["pub", "lesson", "-m", "a", "-f", "b"], "options -m and -f exclude each other"),
             (["pub", "lesson", "-m", "a", "--topic", "t", "--to", "bob"], "exclude each other"),
             (["pub", "lesson", "-m", "a", "--slot", "1"], "option --slot wants --topic"),

@@ -18,6 +18,7 @@ extension Command {
         options: [
             .value("-m", "--message", as: "TEXT", help: "Text to send; it may begin with a dash."),
             .value("-f", "--file", as: "FILE", help: "Sends this file, - for standard input: as text if it is UTF-8, else as bytes."),
+            .flag("-l", "--lines", help: "Sends each line of standard input as it comes; blank lines are left out."),
             .value("--type", as: "TYPE", help: "Custom type of the message."),
             .value("--record", as: "KEY", help: "Key of the record to keep or remove; groups the parts of a large message."),
             .flag("--retain", help: "Keeps the message as the record of its key, and waits until it is on disk."),
@@ -66,6 +67,7 @@ extension Command {
         for other in ["-m", "-f", "--type", "--retain", "--large"] { try arguments.exclude("--remove", other) }
         for other in ["-m", "-f", "--type", "--record", "--large", "--topic", "--to"] { try arguments.exclude("--changes", other) }
         if let file = arguments.value("--changes") { return try await publish(changes: file, arguments) }
+        for other in ["-m", "-f", "--record", "--retain", "--remove", "--large", "--changes"] { try arguments.exclude("--lines", other) }
         let key = try arguments.name("--record")
         for option in ["--retain", "--remove"] where arguments.flag(option) && key == nil {
             throw UsageError("option \(option) wants --record")
@@ -73,14 +75,18 @@ extension Command {
         if arguments.flag("--slot"), !arguments.flag("--topic") { throw UsageError("option --slot wants --topic") }
         let receiver = try arguments.name("--to")
         let texts = arguments.positional.dropFirst(receiver == nil ? 1 : 0)
-        let givesText = ["-m", "-f", "--remove"].first { arguments.flag($0) }
+        let givesText = ["-m", "-f", "--remove", "-l"].first { arguments.flag($0) }
         if receiver != nil, texts.count > (givesText == nil ? 1 : 0) { throw UsageError("CHANNEL and option --to exclude each other") }
         if let givesText, !texts.isEmpty { throw UsageError("TEXT and option \(givesText) exclude each other") }
         let channel = receiver == nil ? try arguments.channel() : ""
         let topic = try arguments.name("--topic")
         let slot = try arguments.integer("--slot", in: 0...Int(UInt32.max)).map { UInt32($0) }
-        let timeout = try arguments.duration("--timeout") ?? .seconds(30)
         let user = try arguments.user()
+        if arguments.flag("--lines") {
+            return try await publishLines(
+                arguments, to: receiver.map { .user($0) } ?? topic.map { .topic($0, slot) } ?? .channel, channel, user)
+        }
+        let timeout = try arguments.duration("--timeout") ?? .seconds(30)
         let payload = arguments.flag("--remove") ? .bytes([]) : try payload(arguments, text: texts.first)
         let address = try arguments.address()
         let code = try await withClient(arguments, as: user, timeout: timeout) { client in
@@ -108,6 +114,50 @@ extension Command {
             return .ok
         }
         if code == .timedOut { Console.note("boardrelay pub: timed out; it may have been sent or not") }
+        return code
+    }
+
+    private enum Target { case channel, topic(String, UInt32?), user(String) }
+
+    /// Each line by itself, in their order. The first that is refused ends it; lines before it were sent.
+    private static func publishLines(_ arguments: Arguments, to target: Target, _ channel: String, _ user: String) async throws -> ExitCode
+    {
+        let address = try arguments.address(), type = arguments.value("--type"), timeout = try arguments.duration("--timeout")
+        var number = 0, sent = 0
+        let code = try await withClient(arguments, as: user, timeout: timeout) { client in
+            var stream: StreamChannel?
+            if case .topic(let topic, _) = target {
+                stream = try await client.join(channel, features: [], quiet: false)
+                try await stream!.joinTopic(topic)
+            }
+            let lines = InputLines()
+            for try await line in lines.all {
+                lines.taken()
+                number += 1
+                guard !line.isEmpty else { continue }
+                let payload = String(validating: line, as: UTF8.self).map { Payload.text($0) } ?? .bytes(line)
+                do {
+                    switch target {
+                    case .channel: _ = try await client.send(payload, to: channel, customType: type).accepted
+                    case .user(let user): try await client.send(payload, toUser: user, customType: type).acknowledged()
+                    case .topic(let topic, let slot): try stream!.send(payload, topic: topic, slot: slot)
+                    }
+                } catch let error as RelayError {
+                    throw Failure("line \(number): \(Failure(error)); \(sent) sent before it")
+                }
+                sent += 1
+            }
+            if case .topic(let topic, _) = target { try await leave(topic, stream!, client) }
+            return .ok
+        }
+        if code == .timedOut {
+            Console.note("boardrelay pub: timed out; \(sent) lines were sent")
+        } else if arguments.flag("--json") {
+            let result: JSONValue = ["type": "lines", "sent": .integer(sent), "relay": .string("\(address)")]
+            try Console.print(result.line)
+        } else {
+            noteChange("\(sent) line\(sent == 1 ? "" : "s") sent.", at: address)
+        }
         return code
     }
 
@@ -178,12 +228,17 @@ extension Command {
         let stream = try await client.join(channel, features: [], quiet: false)
         try await stream.joinTopic(topic)
         try stream.send(payload, topic: topic, slot: slot)
+        try await leave(topic, stream, client)
+    }
+
+    /// - Throws: `Failure` if packets were not passed on.
+    private static func leave(_ topic: String, _ stream: StreamChannel, _ client: WhiteboardClient) async throws {
         try await stream.leaveTopic(topic)
         await client.close()
         for await event in client.told {
             switch event {
             case .refused(let refusal): throw Failure(refusal.error)
-            case .packetsDropped(let dropped): throw Failure("the packet was not passed on (\(dropped.reason))")
+            case .packetsDropped(let dropped): throw Failure("a packet was not passed on (\(dropped.reason))")
             default: continue
             }
         }

@@ -83,6 +83,9 @@ extension Command {
         screen.show()
         let watch = NetworkWatch { @Sendable _ in screen.networkChanged() }
         let rotation = Task { for await _ in rotations { screen.keysChanged() } }
+        #if os(Linux)
+            let announcement = Announcement(settings, server, log)
+        #endif
         manager?.tellReady()
         let lonely = Task {
             try await Task.sleep(for: .seconds(120))
@@ -100,6 +103,9 @@ extension Command {
         log.note(
             "Ending: \(Signals.words(signal)). Clients are told, queues get 5 s." + (manager == nil ? " Ctrl-C again ends it at once." : "")
         )
+        #if os(Linux)
+            await announcement?.close()
+        #endif
         await server.stop()
         return .ok
     }

@@ -21,6 +21,7 @@ extension Command {
         .value(
             "--data-dir", as: "DIR", default: "$STATE_DIRECTORY, else ~/.local/share/boardrelay/data",
             help: "Folder for boards, metadata, locks and keys."),
+        .flag("--no-announce", help: "Does not tell the network of this relay. Without it 'boardrelay find' finds it."),
         .flag("--in-memory", help: "Keeps nothing on disk."),
         .choice(
             "--auth", as: "MODE", of: ServeSettings.Auth.self, default: .key,
@@ -108,7 +109,7 @@ struct ServeSettings: Sendable {
 
     /// Those that hold after a restart only.
     static let needRestart: Set<String> = [
-        "--host", "--port", "--data-dir", "--in-memory", "--auth", "--flush", "--log-format", "--control",
+        "--host", "--port", "--no-announce", "--data-dir", "--in-memory", "--auth", "--flush", "--log-format", "--control",
     ]
 
     /// Reads the settings file and the environment beneath a command line, and looks at all of it.

@@ -95,12 +95,13 @@ extension Command {
             if case .direct(let message) = event { message.acknowledge() }
             return true
         case .link(let state):
-            if form == .json { try form.print(event) }
+            // It is no data.
+            if form == .json { Console.note(EventJSON.object(event).line) }
             switch state {
             case .closed(let reason) where reason.code == .clientClosed: break
             case .closed(let reason): throw Failure(Printable.escaped(EventText.words(reason)))
-            case .idle, .connecting, .connected: break
-            case .waiting: Console.note(EventText.line(event))
+            case .waiting where form != .json: Console.note(EventText.line(event))
+            case .idle, .connecting, .connected, .waiting: break
             }
         case .topics where !topics: break
         case .presence, .topics, .metadata, .locks, .cleared, .accessChanged, .channelMode: try form.print(event)

@@ -69,10 +69,22 @@ import Testing
     }
 
     /// What comes for a request, up to the end of the connection.
-    private func answer(_ request: String, from server: WhiteboardRelay) throws -> String {
+    private func answer(_ request: String, from server: WhiteboardRelay, as host: String = "127.0.0.1") throws -> String {
         let link = try RawLink(server.address)
-        try link.send(raw: Array("\(request)\r\nHost: 127.0.0.1:\(server.address.port)\r\nConnection: close\r\n\r\n".utf8))
+        try link.send(raw: Array("\(request)\r\nHost: \(host):\(server.address.port)\r\nConnection: close\r\n\r\n".utf8))
         return String(decoding: try link.bytesUntilEnd(), as: UTF8.self)
+    }
+
+    @Test("[HT7] a relay is asked by the name that the network knows it by, as long as it has it, and by no other")
+    func announcedName() async throws {
+        let server = try await WhiteboardRelay.start(.init(port: 0))
+        func status(_ host: String) throws -> Substring { try answer("GET / HTTP/1.1", from: server, as: host).prefix(12) }
+        #expect(try status("boardrelay-2.local") == "HTTP/1.1 421")
+        server.announced(as: "boardrelay-2.local")
+        #expect(try (status("boardrelay-2.local"), status("boardrelay.local")) == ("HTTP/1.1 200", "HTTP/1.1 421"))
+        server.announced(as: nil)
+        #expect(try status("boardrelay-2.local") == "HTTP/1.1 421")
+        await server.stop()
     }
 
     @Test("[SE5, HT9] a relay that is full of sessions, and of connections that say nothing, answers /healthz by HTTP")
