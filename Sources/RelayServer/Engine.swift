@@ -20,7 +20,7 @@ actor Engine {
     var links: [Link?] = []
     private var freeIndexes: [Int32] = []
     private var generation: UInt32 = 0
-    private var listener: Listener?
+    private(set) var listener: Listener?
     private(set) var readiness: Readiness? { didSet { door.withLock { $0 = readiness } } }
     /// The same, for other threads.
     nonisolated let door = Mutex<Readiness?>(nil)
@@ -61,10 +61,10 @@ actor Engine {
     var erasures: [StoreErasure] = []
 
     /// What browsers find here, and by which names.
-    private var web: WebSite
-    private(set) var site: Site
+    var web: WebSite
+    var site: Site
     /// A name that the network knows it by, while it has it.
-    private var announcedName: String?
+    var announcedName: String?
     var operators: Operators { web.operators }
     /// Links that speak HTTP, perhaps those that have stopped to do so since.
     var requesters: [ConnectionID] = []
@@ -152,32 +152,6 @@ actor Engine {
         holdsPort = true
         refreshSite(listener.address.numeric)
         return listener.address.numeric
-    }
-
-    /// By which names this machine can be asked for now.
-    private func refreshSite(_ bound: (host: String, port: UInt16)) {
-        let reachable = Interfaces.reachable(RelayAddress(host: bound.host, port: bound.port))
-        let names = Interfaces.names() + [announcedName].compactMap { $0 }
-        site = web.site(port: bound.port, addresses: Interfaces.addresses(), names: names, links: reachable.map(\.pageURL))
-    }
-
-    /// Other bounds hold, and other names, origins, proxies and operators' token.
-    func apply(_ configuration: Configuration, _ web: WebSite) {
-        hub.handle(.configurationChanged(configuration), at: Self.now())
-        self.web = web
-        networkChanged()
-    }
-
-    /// It has another name in the network, or none.
-    func announced(_ name: String?) {
-        announcedName = name
-        networkChanged()
-    }
-
-    /// Its addresses have changed.
-    func networkChanged() {
-        guard let listener else { return }
-        refreshSite(listener.address.numeric)
     }
 
     /// Tells everybody, lets queues drain for a bounded time, closes all. Calling again waits for the same end.

@@ -57,7 +57,8 @@
 
         /// The name that the relay had the last time, if it is one.
         private static func kept(_ path: String) -> String? {
-            guard let bytes = try? PrivateFile.read(path, bytesMax: 64), let text = String(validating: bytes, as: UTF8.self) else { return nil }
+            guard let bytes = try? PrivateFile.read(path, bytesMax: 64), let text = String(validating: bytes, as: UTF8.self)
+            else { return nil }
             let name = text.last == "\n" ? String(text.dropLast()) : text
             let isName = name.utf8.allSatisfy { byte in
                 switch byte {
