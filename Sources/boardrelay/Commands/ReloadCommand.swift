@@ -1,3 +1,4 @@
+import Dispatch
 import RelayConsole
 import RelayIO
 import RelayServer
@@ -16,8 +17,9 @@ final class ServeReload: Sendable {
     private let given: Arguments
     private let log: ServeLog
     private let started: ServeSettings
-    /// Held while settings are read and applied: one after the other.
     private let state: Mutex<State>
+    /// Settings are read and applied one after the other. It waits for the relay: no lock is held meanwhile.
+    private let turns = DispatchQueue(label: "boardrelay.reload")
 
     init(_ given: Arguments, _ settings: ServeSettings, _ log: ServeLog) {
         (self.given, self.log, started) = (given, log, settings)
@@ -41,31 +43,34 @@ final class ServeReload: Sendable {
 
     private func reload() throws -> ReloadReport {
         do {
-            let report = try state.withLock { state in
-                guard let server = state.server else { throw Failure("the relay is starting") }
-                let settings = try ServeSettings(given)
-                var options = settings.options
-                options.log = log.write
-                // A mode holds from the start on.
-                if Self.differ("--auth", settings, started) { options.access = state.settings.options.access }
-                try server.apply(options)
-                log.level.withLock { $0 = settings.level }
-                var report = ReloadReport()
-                report.address = "\(server.address)"
-                for option in Command.serve.settings {
-                    let isFixed = ServeSettings.needRestart.contains(option.name)
-                    guard Self.differ(option.name, settings, isFixed ? started : state.settings) else { continue }
-                    if isFixed { report.needRestart.append(option.setting) } else { report.changed.append(option.setting) }
-                }
-                state.settings = settings
-                return report
-            }
+            let report = try turns.sync { try apply() }
             log.note(report.sentence)
             return report
         } catch {
             log.note("The settings stay as they are: \(error)")
             throw error
         }
+    }
+
+    private func apply() throws -> ReloadReport {
+        let (known, server) = state.withLock { ($0.settings, $0.server) }
+        guard let server else { throw Failure("the relay is starting") }
+        let settings = try ServeSettings(given)
+        var options = settings.options
+        options.log = log.write
+        // A mode holds from the start on.
+        if Self.differ("--auth", settings, started) { options.access = known.options.access }
+        try server.apply(options)
+        log.level.withLock { $0 = settings.level }
+        var report = ReloadReport()
+        report.address = "\(server.address)"
+        for option in Command.serve.settings {
+            let isFixed = ServeSettings.needRestart.contains(option.name)
+            guard Self.differ(option.name, settings, isFixed ? started : known) else { continue }
+            if isFixed { report.needRestart.append(option.setting) } else { report.changed.append(option.setting) }
+        }
+        state.withLock { $0.settings = settings }
+        return report
     }
 
     private static func differ(_ name: String, _ one: ServeSettings, _ other: ServeSettings) -> Bool {
