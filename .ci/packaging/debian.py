@@ -17,7 +17,7 @@ LIBGCC = {"3.0": "3.0", "3.3": "3.3", "3.3.1": "3.3.1", "3.4": "3.4", "4.2.0": "
 SERVICE = """\
 Type=notify
 ExecStart=/usr/bin/boardrelay serve --config /etc/boardrelay/boardrelay.conf
-ExecReload=/bin/kill -HUP $MAINPID
+ExecReload=/usr/bin/boardrelay reload --control /run/boardrelay/control.sock
 User=boardrelay
 Group=boardrelay
 StateDirectory=boardrelay
@@ -94,7 +94,7 @@ def depends(release: Release) -> str:
             "ca-certificates, passwd, tzdata")
 
 
-# It opens libssl itself, and only for relays:// addresses; a reload needs /bin/kill.
+# It opens libssl itself, and only for relays:// addresses.
 CONTROL = """\
 Package: {name}
 Version: {version}
@@ -102,7 +102,7 @@ Architecture: {arch}
 Maintainer: {maintainer}
 Installed-Size: {size}
 Depends: {depends}
-Recommends: libssl3, procps
+Recommends: libssl3
 Section: net
 Priority: optional
 Description: {summary}

@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 import RelayClient
 import RelayConsole
 import RelayIO
@@ -23,8 +28,10 @@ final class BenchRelay {
         let begin = ContinuousClock.now
         do {
             defer { close(ends[1]) }
+            // Its settings are these, and no others.
+            let environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("BOARDRELAY_") }
             process = try ChildProcess(
-                pinning ?? program, (pinning == nil ? [] : ["-c", "\(CorePinning.relayCore)", program]) + words,
+                pinning ?? program, (pinning == nil ? [] : ["-c", "\(CorePinning.relayCore)", program]) + words, environment: environment,
                 output: .descriptor(ends[1]))
         }
         var line: [UInt8] = [], byte: UInt8 = 0

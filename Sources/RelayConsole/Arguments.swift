@@ -89,7 +89,10 @@ extension Arguments {
     /// - Throws: `UsageError`, which names all settings of the file that there are not.
     package mutating func fill(from file: SettingsFile?, _ environment: [String: String]) throws(UsageError) {
         for option in command.settings where given[option.name] == nil {
-            guard let text = environment[option.variable] else { continue }
+            // Kubernetes sets $BOARDRELAY_PORT to an address, in each container beside a service of this name.
+            guard let text = environment[option.variable], !text.isEmpty, option.name != "--port" || !text.hasPrefix("tcp://") else {
+                continue
+            }
             try set(option, to: option.repeats ? text.split(separator: ",").map(String.init) : [text], from: .environment(option.variable))
         }
         guard let file else { return }
@@ -162,7 +165,8 @@ extension Arguments {
     package func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
         guard let text = value(name) else { return nil }
         guard let number = Int(text), range.contains(number) else {
-            let bounds = range.upperBound == .max
+            let bounds =
+                range.upperBound == .max
                 ? "of at least \(range.lowerBound)" : "within \(range.lowerBound)…\(range.upperBound)"
             throw wrong(name, "wants a whole number \(bounds), not \(Printable.quoted(text))")
         }

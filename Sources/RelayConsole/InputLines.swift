@@ -8,11 +8,14 @@ package struct InputLines: Sendable {
     package static let bytesMax = 8 << 20
 
     package let all: AsyncThrowingStream<[UInt8], any Error>
-    private let room = DispatchSemaphore(value: ahead)
+    private let told: AsyncThrowingStream<[UInt8], any Error>.Continuation
+    /// Begins at 0: one that has less at its end than at its beginning is a fault to Dispatch.
+    private let room = DispatchSemaphore(value: 0)
 
     package init() {
         let (lines, told) = AsyncThrowingStream.makeStream(of: [UInt8].self)
-        all = lines
+        (all, self.told) = (lines, told)
+        for _ in 0..<Self.ahead { room.signal() }
         SystemThread.detach { [room] in
             var rest: [UInt8] = []
             func tell(_ line: [UInt8]) {
@@ -37,6 +40,9 @@ package struct InputLines: Sendable {
             }
         }
     }
+
+    /// Nobody wants more: what is read is over.
+    package func end() { told.finish() }
 
     /// One line more may be read.
     package func taken() { room.signal() }

@@ -12,6 +12,9 @@ package struct LinkInterface: Hashable, Sendable {
             Address(bytes: [0xFE, 0x80] + [UInt8](repeating: 0, count: 14), prefixBits: 10),
         ]
 
+        /// As the system writes it: `192.168.1.5`.
+        package var text: String { FoundService.Address(bytes: bytes, scope: nil).description }
+
         package var isLinkLocal: Bool { Self.linkLocal.contains { $0.isNeighbour(bytes) } }
 
         func isNeighbour(_ other: [UInt8]) -> Bool {
@@ -31,6 +34,12 @@ package struct LinkInterface: Hashable, Sendable {
 
     /// Whether who has this address is on the link: nobody else is heard. (RFC 6762 §11)
     package func reaches(_ source: [UInt8]) -> Bool { (addresses + Address.linkLocal).contains { $0.isNeighbour(source) } }
+
+    /// The same with some of its addresses; `nil` if none is meant.
+    package func only(_ isMeant: (Address) -> Bool) -> LinkInterface? {
+        let meant = addresses.filter(isMeant)
+        return meant.isEmpty ? nil : LinkInterface(index: index, addresses: meant)
+    }
 
     package func has(_ address: [UInt8]) -> Bool { addresses.contains { $0.bytes == address } }
 

@@ -20,6 +20,7 @@
     package final class MulticastHost<Machine: MulticastMachine>: @unchecked Sendable {
         // Safe: what is mutable is touched on `queue` only, once `init` is over.
         private let queue: DispatchQueue
+        private let all: @Sendable () -> [LinkInterface]
         private let told: @Sendable (Machine.News) -> Void
         private var machine: Machine
         private var sockets: [MulticastSocket]
@@ -30,12 +31,15 @@
         /// Others have their turn on the queue after so many datagrams.
         private static var datagramsPerTurn: Int { 32 }
 
-        /// - Parameter told: gets the machine's news, on the queue.
+        /// - Parameters:
+        ///   - all: the interfaces and addresses that count.
+        ///   - told: gets the machine's news, on the queue.
         /// - Throws: if this program may have no socket on port 5353. One family is enough.
         package init(
-            _ machine: Machine, queue: DispatchQueue, told: @escaping @Sendable (Machine.News) -> Void
+            _ machine: Machine, queue: DispatchQueue, among all: @escaping @Sendable () -> [LinkInterface] = { LinkInterface.all() },
+            told: @escaping @Sendable (Machine.News) -> Void
         ) throws(SocketAddress.Failure) {
-            (self.machine, self.queue, self.told) = (machine, queue, told)
+            (self.machine, self.queue, self.all, self.told) = (machine, queue, all, told)
             let ofIPv6 = try? MulticastSocket(isIPv6: true)
             sockets = if let ofIPv6 { [ofIPv6] } else { [] }
             do { sockets.append(try MulticastSocket(isIPv6: false)) } catch where !sockets.isEmpty {}
@@ -57,7 +61,7 @@
         package func interfacesChanged() {
             queue.async { @Sendable [self] in
                 let old = interfaces
-                interfaces = LinkInterface.all()
+                interfaces = all()
                 for socket in sockets {
                     for gone in old where !interfaces.contains(where: { $0.index == gone.index }) { socket.leave(gone.index) }
                     for interface in interfaces { socket.join(interface.index) }

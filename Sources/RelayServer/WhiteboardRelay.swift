@@ -67,8 +67,8 @@ public final class WhiteboardRelay: Sendable {
         public var flush: FlushPolicy.Mode
         /// Path of a Unix socket on which the operator asks (`boardrelay status`, `boardrelay key`), 0600; `nil` for none.
         public var controlSocket: String?
-        /// Whether the group of this process may ask there, too.
-        package var controlIsForGroup = false
+        /// Path of one more, on which the group of this process may ask, too.
+        package var groupSocket: String?
         /// How it meets browsers.
         public var web = Web()
         /// Whether it is asked on another one, too, whose path follows from the port: see `defaultControlSocket(port:)`.
@@ -196,9 +196,8 @@ public final class WhiteboardRelay: Sendable {
             case .reload: return options.reload()
             }
         }
-        var controls = try options.controlSocket.map {
-            [try ControlServer(path: $0, isForGroup: options.controlIsForGroup, answer: answer)]
-        } ?? []
+        var controls = try options.controlSocket.map { [try ControlServer(path: $0, isForGroup: false, answer: answer)] } ?? []
+        if let path = options.groupSocket { controls.append(try ControlServer(path: path, isForGroup: true, answer: answer)) }
         let byPort = defaultControlSocket(port: address.port)
         guard options.isAskedByPort, byPort != options.controlSocket else { return controls }
         do {

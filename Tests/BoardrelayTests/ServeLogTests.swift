@@ -30,7 +30,7 @@ struct ServeLogTests {
         serve.signal(SIGHUP)
         _ = await serve.line(containing: "Ending")
         serve.signal(SIGHUP)
-        let told = await sub.line(containing: "shuttingDown")
+        let told = await sub.errorLine(containing: "shuttingDown")
         #expect(told != nil, "the client was told")
         sub.signal(SIGINT)
         _ = await sub.end()

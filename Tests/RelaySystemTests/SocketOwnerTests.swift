@@ -18,4 +18,16 @@ import Testing
         #expect(chown(path, 12_345, 12_345) == 0)
         #expect(throws: SocketAddress.Failure.self) { try UnixListener.query(path: path, line: "keys") }
     }
+
+    @Test("a socket is for this user alone, or for its group as well")
+    func group() throws {
+        let folder = "/tmp/boardrelay-\(UInt64.random(in: 0 ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for (isForGroup, mode) in [(false, 0o600), (true, 0o660)] {
+            let path = folder + "/\(isForGroup).sock"
+            let listener = try UnixListener(path: path, isForGroup: isForGroup) { _ in "" }
+            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == mode)
+            listener.close()
+        }
+    }
 }

@@ -39,15 +39,17 @@ struct KeyRing: Sendable {
 
     /// Reads the keys, and generates missing ones.
     ///
-    /// - Parameter folder: the data folder; `nil`: in memory.
+    /// - Parameters:
+    ///   - folder: the data folder; `nil`: in memory.
+    ///   - draws: a missing key is drawn; else it is an error.
     /// - Throws: `RelayServerError`, which names the file, and nothing that stands in it.
-    init(folder: String?) throws(RelayServerError) {
+    init(folder: String?, draws: Bool = true) throws(RelayServerError) {
         self.folder = folder
         guard let folder else {
             keys = AccessKeys(join: Self.draw(), host: Self.draw())
             return
         }
-        keys = AccessKeys(join: try Self.read(.join, folder), host: try Self.read(.host, folder))
+        keys = AccessKeys(join: try Self.read(.join, folder, draws), host: try Self.read(.host, folder, draws))
         guard keys.join != keys.host else { throw RelayServerError(text: "\(folder): the join key and the host key are the same") }
     }
 
@@ -68,8 +70,11 @@ struct KeyRing: Sendable {
         folder + (folder.hasSuffix("/") ? "" : "/") + kind.rawValue + ".key"
     }
 
-    private static func read(_ kind: AccessKeys.Kind, _ folder: String) throws(RelayServerError) -> String {
+    private static func read(_ kind: AccessKeys.Kind, _ folder: String, _ draws: Bool) throws(RelayServerError) -> String {
         let path = path(kind, folder)
+        guard draws || access(path, F_OK) == 0 else {
+            throw RelayServerError(text: "the key cannot be read: \(path): \(SystemError.text(ENOENT))")
+        }
         let bytes: [UInt8]
         do throws(PrivateFile.Failure) {
             bytes = try PrivateFile.readOrCreate(path, bytesMax: fileBytesMax) { Array((draw() + "\n").utf8) }

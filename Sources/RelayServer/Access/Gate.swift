@@ -78,7 +78,7 @@ final class Gate: Sendable {
             do throws(RelayServerError) {
                 guard access.mode == self.access.mode else { throw RelayServerError(text: "the mode of access is that of the start") }
                 var ring = ring.withLock { $0 }
-                if ring != nil, folder != nil { ring = try KeyRing(folder: folder) }
+                if ring != nil, folder != nil { ring = try KeyRing(folder: folder, draws: false) }
                 let before = keys
                 accessRules.withLock { $0 = access }
                 self.ring.withLock { [ring] in $0 = ring }

@@ -36,15 +36,24 @@
                     log.note("Somebody else in this network is \(name).local: the relay takes another name.")
                 }
             }
+            // Where it listens, and nowhere else.
+            let wanted = IPAddress(host)
+            let all: @Sendable () -> [LinkInterface] = {
+                LinkInterface.all().compactMap { interface in
+                    interface.only { address in
+                        host == "0.0.0.0" ? address.bytes.count == 4 : host == "::" || wanted == nil || IPAddress(address.text) == wanted
+                    }
+                }
+            }
             do {
                 announcer = try Announcer(
                     name: path.flatMap(Self.kept) ?? "boardrelay", port: port, text: ["version=\(Program.version)"],
-                    queue: DispatchQueue(label: "boardrelay.announcement"), told: told)
+                    queue: DispatchQueue(label: "boardrelay.announcement"), among: all, told: told)
             } catch {
                 log.note("The network is not told of this relay: \(error)")
                 return nil
             }
-            watch = NetworkWatch(addresses: { LinkInterface.all().map { "\($0)" } }) { @Sendable [announcer] _ in
+            watch = NetworkWatch(addresses: { all().map { "\($0)" } }) { @Sendable [announcer] _ in
                 announcer.interfacesChanged()
             }
         }

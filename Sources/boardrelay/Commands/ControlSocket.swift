@@ -15,10 +15,13 @@ enum ControlSocket {
         return port == 0 ? nil : WhiteboardRelay.defaultControlSocket(port: port)
     }
 
+    /// Where a service is asked by its group as well.
+    ///
     /// - Parameter folders: `$RUNTIME_DIRECTORY`, as systemd sets it.
+    /// - Returns: `nil` where commands would not look for it.
     static func path(ofService folders: String?) -> String? {
-        guard let folder = folders?.split(separator: ":").first else { return nil }
-        return path(inFolder: String(folder))
+        let path = path(inFolder: UnixListener.systemFolder)
+        return (folders ?? "").split(separator: ":").contains { Self.path(inFolder: String($0)) == path } ? path : nil
     }
 
     /// Which relay is meant, besides the address that all commands have.

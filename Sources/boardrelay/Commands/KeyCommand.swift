@@ -27,7 +27,7 @@ extension Command {
             .json, .url,
         ] + ControlSocket.options,
         notes: [
-            "Asks through a Unix socket that only the relay's user can open. The output is secret.",
+            "Asks through a Unix socket that only the relay's user can open, and the group of a service. The output is secret.",
             """
             The join key makes editors (with 'serve --pupils view' readers, with 'revise' coeditors), the host key moderators. After rotate the old key is \
             invalid at once: a lost connection cannot come back with it.

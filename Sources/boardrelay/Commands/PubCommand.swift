@@ -7,7 +7,7 @@ import RelayWire
 extension Command {
     static let pub = Command(
         name: "pub",
-        summary: "sends one message or packet",
+        summary: "sends messages and packets",
         arguments: [
             .init(name: "CHANNEL", isOptional: true, help: "Where to send; omitted with --to."),
             .init(
@@ -30,7 +30,7 @@ extension Command {
             .value("--topic", as: "TOPIC", help: "Sends a packet on this topic of the stream channel."),
             .value("--slot", as: "N", help: "Slot of the packet: a slow reader gets only the newest of each slot."),
             .value("--to", as: "USER", help: "Sends to this user alone, and waits until it has arrived."),
-            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124. Default: 30s."),
+            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124. Default: 30s, with --lines none."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
@@ -66,8 +66,8 @@ extension Command {
         }
         for other in ["-m", "-f", "--type", "--retain", "--large"] { try arguments.exclude("--remove", other) }
         for other in ["-m", "-f", "--type", "--record", "--large", "--topic", "--to"] { try arguments.exclude("--changes", other) }
-        if let file = arguments.value("--changes") { return try await publish(changes: file, arguments) }
         for other in ["-m", "-f", "--record", "--retain", "--remove", "--large", "--changes"] { try arguments.exclude("--lines", other) }
+        if let file = arguments.value("--changes") { return try await publish(changes: file, arguments) }
         let key = try arguments.name("--record")
         for option in ["--retain", "--remove"] where arguments.flag(option) && key == nil {
             throw UsageError("option \(option) wants --record")
@@ -131,6 +131,12 @@ extension Command {
                 try await stream!.joinTopic(topic)
             }
             let lines = InputLines()
+            // Whoever ends the client, or the wait, ends the reading: input may never come.
+            let end = Task {
+                for await event in client.told { if case .link(.closed) = event { break } }
+                lines.end()
+            }
+            defer { end.cancel() }
             for try await line in lines.all {
                 lines.taken()
                 number += 1
@@ -140,13 +146,17 @@ extension Command {
                     switch target {
                     case .channel: _ = try await client.send(payload, to: channel, customType: type).accepted
                     case .user(let user): try await client.send(payload, toUser: user, customType: type).acknowledged()
-                    case .topic(let topic, let slot): try stream!.send(payload, topic: topic, slot: slot)
+                    case .topic(let topic, let slot):
+                        try stream!.send(payload, topic: topic, slot: slot)
+                        // As fast as the relay takes them, by default.
+                        try await Task.sleep(for: .milliseconds(5))
                     }
                 } catch let error as RelayError {
                     throw Failure("line \(number): \(Failure(error)); \(sent) sent before it")
                 }
                 sent += 1
             }
+            if case .closed(let reason) = client.link, reason.code != .clientClosed { throw reason }
             if case .topic(let topic, _) = target { try await leave(topic, stream!, client) }
             return .ok
         }

@@ -1,5 +1,6 @@
 import Dispatch
 import RelayConsole
+import RelayCore
 import RelayIO
 import RelayServer
 import RelayWire
@@ -9,8 +10,10 @@ import RelayWire
 final class ServeReload: Sendable {
     private struct State {
         var server: WhiteboardRelay?
-        /// What holds.
+        /// What was read last.
         var settings: ServeSettings
+        /// What holds.
+        var options: WhiteboardRelay.Options
     }
 
     /// The command line, which stays.
@@ -23,11 +26,14 @@ final class ServeReload: Sendable {
 
     init(_ given: Arguments, _ settings: ServeSettings, _ log: ServeLog) {
         (self.given, self.log, started) = (given, log, settings)
-        state = Mutex(State(server: nil, settings: settings))
+        state = Mutex(State(server: nil, settings: settings, options: settings.options))
     }
 
     /// The relay serves from now on.
     func begins(_ server: WhiteboardRelay) { state.withLock { $0.server = server } }
+
+    /// What holds.
+    var options: WhiteboardRelay.Options { state.withLock { $0.options } }
 
     /// For the control socket. Waits for the relay.
     @Sendable func answer() -> any JSONObject {
@@ -47,29 +53,31 @@ final class ServeReload: Sendable {
             log.note(report.sentence)
             return report
         } catch {
-            log.note("The settings stay as they are: \(error)")
+            log.write(LogLine(.error, "the settings stay as they are: \(error)"))
             throw error
         }
     }
 
     private func apply() throws -> ReloadReport {
-        let (known, server) = state.withLock { ($0.settings, $0.server) }
-        guard let server else { throw Failure("the relay is starting") }
+        let known = state.withLock { $0 }
+        guard let server = known.server else { throw Failure("the relay is starting") }
         let settings = try ServeSettings(given)
-        var options = settings.options
-        options.log = log.write
-        // A mode holds from the start on.
-        if Self.differ("--auth", settings, started) { options.access = known.options.access }
+        var options = settings.options, fixed = ServeSettings.needRestart
+        // A mode holds from the start on, with all that belongs to it.
+        if Self.differ("--auth", settings, started) {
+            options.access = known.options.access
+            fixed.formUnion(["--pupils", "--token-secret-file", "--token-audience"])
+        }
         try server.apply(options)
         log.level.withLock { $0 = settings.level }
         var report = ReloadReport()
         report.address = "\(server.address)"
         for option in Command.serve.settings {
-            let isFixed = ServeSettings.needRestart.contains(option.name)
-            guard Self.differ(option.name, settings, isFixed ? started : known) else { continue }
+            let isFixed = fixed.contains(option.name)
+            guard Self.differ(option.name, settings, isFixed ? started : known.settings) else { continue }
             if isFixed { report.needRestart.append(option.setting) } else { report.changed.append(option.setting) }
         }
-        state.withLock { $0.settings = settings }
+        state.withLock { ($0.settings, $0.options) = (settings, options) }
         return report
     }
 
@@ -113,9 +121,16 @@ extension Command {
         guard let place = try ControlSocket.place(arguments) else {
             throw UsageError("reload asks a relay on this machine; the address names another one")
         }
-        let report = try ControlSocket.ask(place, address: \.address) { path throws(RelayServerError) in
-            try WhiteboardRelay.reload(controlSocket: path)
-        }.answer
+        // Found before anything changes.
+        let path = try ControlSocket.ask(place, address: \.address) { path throws(RelayServerError) in
+            try WhiteboardRelay.status(controlSocket: path)
+        }.path
+        let report: ReloadReport
+        do throws(RelayServerError) {
+            report = try WhiteboardRelay.reload(controlSocket: path)
+        } catch {
+            throw Failure("\(error)")
+        }
         if arguments.flag("--json") {
             try Console.print(report.line)
         } else {

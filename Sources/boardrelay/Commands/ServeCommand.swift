@@ -68,7 +68,7 @@ extension Command {
         let bound = RelayAddress(host: options.host ?? "::", port: server.address.port)
         let screen = ServeScreen(
             log: log, view: view, addresses: { @Sendable in Interfaces.reachable(bound) },
-            entrance: { @Sendable [options] in Entrance(options, server) })
+            entrance: { @Sendable in Entrance(reload.options, server) })
         for address in screen.addresses() { try? Console.print("\(address)") }
         log.note(
             "boardrelay \(Program.version) listens. \(screen.entrance().rule) "

@@ -56,8 +56,8 @@ extension Command {
             "--log-format", as: "FORMAT", of: ServeSettings.LogFormat.self, default: .text,
             help: "text, or json: an object with time, level and text on each line."),
         .value(
-            "--control", as: "PATH", default: "control.sock in $RUNTIME_DIRECTORY, else in the data folder",
-            help: "Unix socket for 'boardrelay status' and 'boardrelay key'."),
+            "--control", as: "PATH", default: "control.sock in the data folder",
+            help: "Unix socket for 'boardrelay status', 'key' and 'reload'."),
         .value(
             "--memory", as: "SIZE", default: "half of the machine's or control group's, at most 1GiB",
             help: "Memory for what the relay holds, at least 16MiB."),
@@ -118,6 +118,7 @@ struct ServeSettings: Sendable {
     init(_ given: Arguments) throws {
         let environment = ProcessInfo.processInfo.environment
         var arguments = given
+        if Self.path(given, environment) == "-" { throw UsageError("a settings file is read again: it cannot be standard input") }
         let file = try Self.path(given, environment).map { path throws(Failure) in (path, try FileContents.read(path)) }
         if let (path, bytes) = file {
             guard bytes.count <= SettingsFile.bytesMax else {
@@ -136,9 +137,8 @@ struct ServeSettings: Sendable {
         if let folder { options.storage = .folder(folder) }
         options.access = try Self.access(arguments)
         options.web = try Self.web(arguments)
-        let service = ControlSocket.path(ofService: environment["RUNTIME_DIRECTORY"])
-        options.controlSocket = arguments.value("--control") ?? service ?? ControlSocket.path(folder: folder, port: port)
-        options.controlIsForGroup = options.controlSocket == service
+        options.controlSocket = arguments.value("--control") ?? ControlSocket.path(folder: folder, port: port)
+        options.groupSocket = ControlSocket.path(ofService: environment["RUNTIME_DIRECTORY"])
         // So that commands of this user find it by its address, wherever it keeps its data.
         options.isAskedByPort = true
         options.hub = Configuration(memory: try Self.memory(arguments))

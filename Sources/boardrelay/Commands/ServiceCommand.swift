@@ -86,12 +86,14 @@ struct SystemService {
             let start = "ExecStart=" + words.map(Self.quoted).joined(separator: " ")
             guard isMachines else {
                 return """
+                    \(Self.mark)
                     [Unit]
                     Description=Whiteboard relay
 
                     [Service]
                     Type=notify
                     \(start)
+                    ExecReload=/bin/kill -HUP $MAINPID
                     Restart=always
                     TimeoutStartSec=5min
                     UMask=0077
@@ -103,8 +105,16 @@ struct SystemService {
             guard let file = resource_file_named("boardrelay.service")?.pointee else { preconditionFailure("no unit in resources.c") }
             let example = String(decoding: UnsafeBufferPointer(start: file.bytes, count: file.count), as: UTF8.self)
             let lines = example.split(separator: "\n", omittingEmptySubsequences: false).drop { $0 != "[Unit]" }
-            return lines.map { $0.hasPrefix("ExecStart=") ? start : String($0) }.joined(separator: "\n")
+            return
+                ([Self.mark]
+                + lines.map { line in
+                    if line.hasPrefix("ExecStart=") { return start }
+                    return String(line).replacing("ExecReload=/usr/local/bin/boardrelay", with: "ExecReload=" + Self.quoted(program))
+                }).joined(separator: "\n")
         }
+
+        /// The first line of what this writes: a file without it is somebody's own.
+        private static let mark = "# Written by 'boardrelay service install'. Changes belong into a drop-in: 'systemctl edit boardrelay'."
 
         /// A word of a unit's command line. [systemd.service(5)]
         private static func quoted(_ word: String) -> String {
@@ -117,20 +127,41 @@ struct SystemService {
             guard !isMachines || access(Self.packaged, F_OK) != 0 else {
                 throw Failure("a package has installed the service: 'systemctl enable --now boardrelay' starts it, at each boot, too")
             }
-            // The unit keeps these folders from the relay.
-            guard !isMachines || !["/home/", "/root/", "/tmp/"].contains(where: program.hasPrefix) else {
-                throw Failure("a service cannot run \(program): first 'sudo install \(program) /usr/local/bin/', and then its copy")
+            for (path, what) in [(program, "run"), (config ?? "", "read")] where isMachines && Self.isHidden(path) {
+                throw Failure("a service cannot \(what) \(path): copy it, a program to /usr/local/bin/, settings to /etc/")
+            }
+            if let config, isMachines {
+                var info = stat()
+                guard stat(config, &info) == 0, info.st_mode & 0o004 != 0 else {
+                    throw Failure("the service's user cannot read \(config): 'chmod o+r' lets it; keep secrets in files of their own")
+                }
             }
             guard access("/run/systemd/system", F_OK) == 0 else {
                 throw Failure("no systemd runs here. 'boardrelay service install --print' prints the unit")
             }
+            try refuseForeign()
             try write()
             try await run(["daemon-reload"])
-            try await run(["enable", "--now", "boardrelay"])
+            try await run(["enable", "boardrelay"])
+            try await run(["restart", "boardrelay"])
+        }
+
+        /// The unit keeps these folders from the relay.
+        private static func isHidden(_ path: String) -> Bool {
+            ["/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/"].contains { path.hasPrefix($0) }
+        }
+
+        /// - Throws: `Failure` if a unit is there that somebody else has written.
+        private func refuseForeign() throws {
+            guard access(path, F_OK) == 0 else { return }
+            guard let text = try? String(contentsOf: URL(filePath: path), encoding: .utf8), text.hasPrefix(Self.mark) else {
+                throw Failure("\(path) is somebody's own: it is left as it is")
+            }
         }
 
         func remove() async throws {
             guard access(path, F_OK) == 0 else { throw Failure("there is no \(path): nothing was installed") }
+            try refuseForeign()
             try await run(["disable", "--now", "boardrelay"])
             unlink(path)
             try await run(["daemon-reload"])

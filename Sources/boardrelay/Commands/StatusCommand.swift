@@ -19,7 +19,7 @@ extension Command {
             .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "Asks a relay on this machine through a Unix socket that only the relay's user can open.",
+            "Asks a relay on this machine through a Unix socket that only the relay's user can open, and the group of a service.",
             """
             With --url, a key or a token, or if $BOARDRELAY_URL names another machine, status asks as a moderator's client, and shows \
             no single channels and no journal.

@@ -10,7 +10,8 @@ extension Command {
         arguments: [.init(name: "CHANNEL", help: "The channel's name.")],
         options: [
             .json,
-            .flag("--raw",
+            .flag(
+                "--raw",
                 help: "Prints only payloads, each with a newline behind it; the rest goes to standard error."),
             .value("-n", "--count", as: "COUNT", help: "Ends after this many messages and packets."),
             .value("--timeout", as: "TIME", help: "Ends after this time with exit code 124. Default: never."),
