@@ -202,11 +202,11 @@ is is-active inactive
 dpkg --purge boardrelay
 rm -rf {DATA}
 install -m 755 /root/boardrelay /usr/local/bin/boardrelay
-boardrelay service install
+/usr/local/bin/boardrelay service install
 is is-active active
 is is-enabled enabled
-boardrelay key show --data-dir /var/lib/private/boardrelay
-boardrelay service remove
+/usr/local/bin/boardrelay key show --data-dir /var/lib/private/boardrelay
+/usr/local/bin/boardrelay service remove
 [ ! -e /etc/systemd/system/boardrelay.service ]
 : it holds
 """

@@ -74,6 +74,8 @@ actor Engine {
     var refusedOrigins: Set<String> = []
     var journalTimes = JournalTimes()
     let startedWallMilliseconds = SystemClock.wallMilliseconds()
+    /// The hub's: to read it there copies the hub.
+    var configuration: Configuration
 
     /// Shared by all links: an idle one owns no memory.
     let scratch = Scratch()
@@ -109,6 +111,7 @@ actor Engine {
         executor = QueueExecutor(label: "boardrelay.engine")
         let id = Entropy(high: SystemEntropy.word(), low: SystemEntropy.word())
         hub = Hub(configuration: configuration, start: start, id: id, access: access, at: Self.now().instant)
+        self.configuration = configuration
         policy = flush
         self.web = web
         site = web.site(port: 0, addresses: [], names: [], links: [])

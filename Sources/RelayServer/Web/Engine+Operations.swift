@@ -44,7 +44,7 @@ extension Engine {
         var text = MetricsText()
         process(&text)
         gauges(census, &text)
-        bounds(census, hub.settings, &text)
+        bounds(census, configuration, &text)
         text.single("boardrelay_connections_opened_total", .counter, "Connections that came.", counters.connectionsOpened)
         text.begin("boardrelay_sessions_total", .counter, "Sessions that began, were resumed, and ended because nobody came back.")
         text.sample(counters.sessionsOpened, [.init("event", "opened")])

@@ -17,6 +17,7 @@ extension Engine {
     /// Other bounds hold, and other names, origins, proxies and operators' token.
     func apply(_ configuration: Configuration, _ web: WebSite) {
         hub.handle(.configurationChanged(configuration), at: Self.now())
+        self.configuration = configuration
         self.web = web
         networkChanged()
     }
