@@ -18,15 +18,15 @@ package struct SettingsFile: Sendable {
         var number = 0
         for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
             number += 1
-            let line = line.trimmed
+            let line = String(line).trimmed
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
             guard let equals = line.firstIndex(of: "=") else {
-                throw UsageError("\(path):\(number): a setting is 'name = value', not \(Printable.quoted(String(line)))")
+                throw UsageError("\(path):\(number): a setting is 'name = value', not \(Printable.quoted(line))")
             }
-            let value = line[line.index(after: equals)...].trimmed
+            let value = String(line[line.index(after: equals)...]).trimmed
             let isQuoted = value.count >= 2 && value.first == "\"" && value.last == "\""
-            lines.append(
-                Line(number: number, name: String(line[..<equals].trimmed), value: String(isQuoted ? value.dropFirst().dropLast() : value)))
+            let bare = isQuoted ? String(value.dropFirst().dropLast()) : value
+            lines.append(Line(number: number, name: String(line[..<equals]).trimmed, value: bare))
         }
     }
 }
@@ -43,16 +43,6 @@ extension SettingsFile {
         }
         let head = "# Settings of 'boardrelay \(command.name)': what is commented out has its default."
         return ([head] + blocks).joined(separator: "\n\n")
-    }
-}
-
-extension Substring {
-    /// Without the spaces and tabs at both ends.
-    fileprivate var trimmed: Substring {
-        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-        var rest = drop(while: isSpace)
-        while let last = rest.last, isSpace(last) { rest.removeLast() }
-        return rest
     }
 }
 

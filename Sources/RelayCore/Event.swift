@@ -77,7 +77,7 @@ package enum Event: Sendable {
     case erased(StoreErased)
     /// Other keys or secrets hold; sessions of an old key are ended, or cannot come back. [AC1]
     case accessChanged(AccessRules, endsSessions: Bool)
-    /// Other bounds, rates and times hold.
+    /// Other bounds and times hold; `limits` stay.
     case configurationChanged(Configuration)
     /// Somebody asked for what is the operators' with a token that is not theirs. [HT9]
     case operatorTokenWrong(peer: Peer, path: String)

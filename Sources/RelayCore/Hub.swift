@@ -121,12 +121,13 @@ package struct Hub {
         leave()
     }
 
-    /// Other bounds, rates and times hold from now on. Of messages that are kept the oldest go; what else is above a new bound stays, and
-    /// nothing comes to it until there is room. Clients are told of new rates when they log in next.
+    /// Other bounds and times hold from now on. Of messages that are kept the oldest go, and readers that lag beyond a new bound are
+    /// closed; what else is above one stays, and nothing comes to it until there is room. Clients were told `limits`, and go by them:
+    /// these stay. [RT8]
     private mutating func configurationChanged(_ new: Configuration) {
-        let isJournaled = configuration.isJournaled
+        let (isJournaled, limits) = (configuration.isJournaled, configuration.limits)
         configuration = new
-        configuration.isJournaled = isJournaled
+        (configuration.isJournaled, configuration.limits) = (isJournaled, limits)
         accounts.configure(configuration)
         keptWindows.bytesMax = configuration.publishWindowBytesMax
         boards.usage.bytesMax = configuration.boardBytesTotalMax

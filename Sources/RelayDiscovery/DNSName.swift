@@ -21,7 +21,7 @@ package struct DNSName: Hashable, Sendable {
         bytes[0] == 0 ? [] : [String(decoding: bytes.dropFirst().prefix(Int(bytes[0])), as: UTF8.self)] + parent.labels
     }
 
-    /// What is behind the first label, of which there is one.
+    /// The name without its first label, which it must have.
     var parent: DNSName { DNSName(bytes: bytes.dropFirst(1 + Int(bytes[0]))) }
 
     /// No length of a label looks like a letter.

@@ -122,7 +122,7 @@ package struct Finder: MulticastMachine {
 
     /// Keeps what is listed and what that leads to, and forgets the rest and what is over.
     ///
-    /// - Returns: the services of which a host and an address are known. What two interfaces find alike is one.
+    /// - Returns: services with a known host and address. A service that two interfaces find counts once.
     private mutating func refresh(at now: Instant) -> [FoundService] {
         let old = slots
         (keys, slots) = ([], [:])

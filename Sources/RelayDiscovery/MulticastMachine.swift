@@ -31,7 +31,7 @@ package struct Datagram: Hashable, Sendable {
 
     package let bytes: [UInt8]
     package let interface: UInt32
-    /// Who sent it, or shall get it; `nil` for all on the link, by each family of which the interface has an address.
+    /// Its sender, or its receiver. `nil`: everybody on the link, over IPv4, IPv6 or both, as the interface has addresses.
     package let peer: Peer?
 
     package init(_ message: DNSMessage, interface: UInt32, peer: Peer? = nil) {

@@ -104,6 +104,8 @@ public struct KeysReport: JSONObject, Sendable {
     public var address = ""
     /// Names by which it may be asked for besides the addresses of its machine: see `WhiteboardRelay.Web.hostNames`.
     public var hostNames: [String] = []
+    /// The name by which the local network knows it now: `boardrelay.local`.
+    package var announcedName: String?
     /// Whether a proxy speaks TLS for it.
     public var isBehindTLS = false
     /// What the join key lets do: `reader` or `editor`.
@@ -118,6 +120,7 @@ public struct KeysReport: JSONObject, Sendable {
     init(address: RelayAddress, web: WhiteboardRelay.Web, role: Role, keys: AccessKeys) {
         self.address = address.description
         hostNames = web.hostNames
+        announcedName = web.announcedName
         isBehindTLS = !web.trustedProxies.isEmpty
         joinRole = role.rawValue
         join = keys.join
@@ -126,6 +129,7 @@ public struct KeysReport: JSONObject, Sendable {
 
     package mutating func fields(_ json: inout JSONFields) {
         json("address", &address)
+        json("announcedName", &announcedName)
         json("host", &host)
         json("hostNames", &hostNames)
         json("isBehindTLS", &isBehindTLS)
@@ -143,7 +147,8 @@ public struct KeysReport: JSONObject, Sendable {
         let scheme = isBehindTLS ? 8 : 7
         guard let authority = Authority(String(page.dropFirst(scheme).dropLast())) else { return false }
         let given = hostNames.compactMap { Authority($0) }
-        return HostCheck(port: relay.port, addresses: addresses, names: names, given: given).allows(authority)
+        return HostCheck(port: relay.port, addresses: addresses, names: names + [announcedName].compactMap { $0 }, given: given).allows(
+            authority)
     }
 
     /// The whiteboard's address by a name, `board.example` or `board.example:8080`.

@@ -290,11 +290,18 @@ public final class WhiteboardRelay: Sendable {
         configuration.boardBytesTotalMax = Self.boardBytesTotalMax(configuration, stored: stored, folder: folder)
         try gate.apply(options.access, engine)
         engine.applyNow(configuration, web)
-        self.web.withLock { $0 = options.web }
+        self.web.withLock { shown in
+            let name = shown.announcedName
+            shown = options.web
+            shown.announcedName = name
+        }
     }
 
     /// Browsers may ask for it by this name from now on, `boardrelay.local`, and by no other that it was announced by.
-    package func announced(as name: String?) { engine.enter { $0.announced(name) } }
+    package func announced(as name: String?) {
+        web.withLock { $0.announcedName = name }
+        engine.enter { $0.announced(name) }
+    }
 
     /// Tells every client, gives queues up to 5 s to drain, closes all connections, the port and the data folder.
     ///

@@ -105,7 +105,7 @@ enum Boardrelay {
             "$BOARDRELAY_KEY, $BOARDRELAY_TOKEN",
             "What lets in at a relay that is not open, where neither --key-file nor --token-file is given."
         ),
-        ("$BOARDRELAY_NAME", "The option --name of 'serve': see 'boardrelay config'."),
+        ("$BOARDRELAY_MAX_HISTORY, …", "Options of 'serve', such as --max-history: see 'boardrelay config'."),
         ("output", "Data on standard output, one JSON object a line with --json; everything else on standard error."),
         ("exit code", "0 done, 1 failed, 2 the command line is wrong, 124 timed out, 130 Ctrl-C."),
     ]

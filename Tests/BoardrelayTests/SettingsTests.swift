@@ -162,10 +162,11 @@ struct SettingsTests {
                 operator-token-file = \(folder)/token
                 log-level = debug
                 pupils = view
+                message-rate = 1
                 """)
             let report = try await reload(port, json: true).object()
             #expect(report["changed"] as? [String] == ["pupils", "operator-token-file", "log-level", "max-history"], "\(report)")
-            #expect(report["needRestart"] as? [String] == ["port"] && report["address"] as? String == address)
+            #expect(report["needRestart"] as? [String] == ["port", "message-rate"] && report["address"] as? String == address)
             #expect(try metrics(#require(UInt16(port))) == "HTTP/1.1 200")
             #expect(try await reload(port, json: true).object()["changed"] as? [String] == [])
             _ = try await Tool.run("pub", "lesson", "-m", "4", "--key", try key("host"), url: address)

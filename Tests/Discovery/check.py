@@ -7,6 +7,7 @@
 
 CMD announces a relay until SIGTERM. In it {port} stands for the port of TCP and {folder} for a folder of its own: for example
 "boardrelay serve --port {port} --data-dir {folder}". It must begin with the name boardrelay and notice within 15 s which interfaces it has.
+Two checks are of `boardrelay serve` alone: `kept` and `silent`.
 
 Everything happens in network namespaces that the script makes and removes: a "hub" with a cable to each of "left" and "right". No
 packet leaves them. It needs iproute2 and the package zeroconf of Python; without avahi-daemon, avahi-utils and dbus-daemon the checks
@@ -168,9 +169,9 @@ class Net:
                 process.kill()
                 process.wait()
 
-    def relay(self, where, port=7420):
-        folder = tempfile.mkdtemp(dir=self.folder)
-        process = self.start(where, shlex.split(self.responder.format(port=port, folder=folder)))
+    def relay(self, where, port=7420, more=(), folder=None):
+        folder = folder or tempfile.mkdtemp(dir=self.folder)
+        process = self.start(where, shlex.split(self.responder.format(port=port, folder=folder)) + list(more))
         time.sleep(3)
         expect(process.poll() is None, f"the responder ended with {process.poll()}")
         return process
@@ -290,6 +291,29 @@ def goodbye(net):
     expect(list(seen["found"]) == ["boardrelay"] and seen["gone"] == ["boardrelay"], f"seen: {seen}")
 
 
+def kept(net):
+    """a relay has the name of the last time again, though the first one is free; what is no name is none"""
+    for line, name in (("boardrelay-7\n", "boardrelay-7"), ("a.b\n", "boardrelay")):
+        folder = pathlib.Path(tempfile.mkdtemp(dir=net.folder))
+        (folder / "name").write_text(line)
+        (folder / "name").chmod(0o600)
+        process = net.relay("hub", folder=folder)
+        expect(set(net.browse("left")) == {name}, f"{line!r}: {sorted(net.browse('left'))}")
+        expect((folder / "name").read_text() == f"{name}\n", "another name is kept")
+        net.end(process)
+
+
+def silent(net):
+    """nothing is said of a relay that is not to be announced, is on loopback, or is on a port that the system has chosen"""
+    net.relay("hub", more=["--no-announce"])
+    net.relay("hub", port=0)
+    net.relay("hub", port=7421, more=["--host", "127.0.0.1"])
+    expect(net.browse("left") == {}, f"left sees {sorted(net.browse('left'))}")
+    # Only the network of the address on which it listens is told.
+    net.relay("hub", port=7422, more=["--host", "10.9.0.1"])
+    expect(set(net.browse("left")) == {"boardrelay"} and net.browse("right") == {}, "the other network is told")
+
+
 def interfaces(net):
     """an interface that goes away is silent while the other one answers; it is announced again when it comes back"""
     net.relay("hub")
@@ -367,7 +391,7 @@ def finder(net):
     net.until(lambda: "boardrelay.local" not in found(), "not forgotten")
 
 
-CHECKS = [seen, plain, second, together, taken, goodbye, interfaces, avahi, avahi_here, avahi_same, avahi_taken, finder]
+CHECKS = [seen, plain, second, together, taken, goodbye, kept, silent, interfaces, avahi, avahi_here, avahi_same, avahi_taken, finder]
 
 
 def main():

@@ -31,8 +31,8 @@ struct BoardView: Sendable {
     private(set) var isWhole = false
     private var isReading = false
     private var settled: [(own: Own, last: UInt64, receipt: UInt64)] = []
-    /// Own removals that were stored while what is older was still to come, in the relay's order.
-    private var removedAhead: [(key: String, offset: UInt64)] = []
+    /// Keys of own removals that were stored while what is older was still to come; up to where they are.
+    private var removedAhead: Set<String> = [], removedThrough: UInt64 = 0
     private var readThrough: UInt64 = 0
     private var clearedAt: UInt64 = 0
     private var progress: Double?
@@ -65,7 +65,7 @@ struct BoardView: Sendable {
         (readThrough, clearedAt, progress) = (0, 0, nil)
         // What is stored is among what comes now, if anything does.
         for stored in settled { ended(stored.own) }
-        (settled, removedAhead) = ([], [])
+        (settled, removedAhead, removedThrough) = ([], [], 0)
         // Of another numbering.
         for key in own.keys { for at in own[key]!.indices { own[key]![at].record.offset = nil } }
         for key in keys { refresh(key) }
@@ -197,7 +197,9 @@ struct BoardView: Sendable {
             record.isPending = false
             guard record.offset! > readThrough, put(record) else { continue }
             changes.append(record)
-            if isCatchingUp, record.payload == nil { removedAhead.append((key, record.offset!)) }
+            guard isCatchingUp, record.payload == nil else { continue }
+            removedAhead.insert(key)
+            removedThrough = max(removedThrough, record.offset!)
         }
         ended(sent)
         return changes.isEmpty ? [] : [.records(changes, receipt: receipt)]
@@ -205,14 +207,14 @@ struct BoardView: Sendable {
 
     /// A removal, behind which nothing older comes that is to be told from it.
     private func isForgettable(_ record: BoardRecord) -> Bool {
-        record.payload == nil && own[record.key] == nil && !isReading && !removedAhead.contains { $0.key == record.key }
+        record.payload == nil && own[record.key] == nil && !isReading && !removedAhead.contains(record.key)
     }
 
     private mutating func forgetRemovals(below offset: UInt64) {
-        while let first = removedAhead.first, first.offset < offset {
-            removedAhead.removeFirst()
-            if told[first.key].map(isForgettable) ?? false { told[first.key] = nil }
-        }
+        guard removedThrough < offset, !removedAhead.isEmpty else { return }
+        let keys = removedAhead
+        removedAhead = []
+        for key in keys where told[key].map(isForgettable) ?? false { told[key] = nil }
     }
 
     private func offset(_ index: Int, of sent: Own, _ last: UInt64) -> UInt64 { last + 1 + UInt64(index) - UInt64(sent.keys.count) }

@@ -22,8 +22,9 @@ export class BoardPicture extends Cell {
   isWhole = false
   isReading = false
   settled = []
-  /** Own removals that were stored while what is older was still to come, in the relay's order. @type {{key: string, offset: number}[]} */
-  removedAhead = []
+  /** Keys of own removals that were stored while what is older was still to come; up to where they are. @type {Set<string>} */
+  removedAhead = new Set()
+  removedThrough = 0
   readThrough = 0
   clearedAt = 0
   progress = undefined
@@ -50,7 +51,7 @@ export class BoardPicture extends Cell {
     this.told.clear()
     // What is stored is among what comes now, if anything does.
     for (const {records} of this.settled) this.ownEnded(records)
-    Object.assign(this, {settled: [], removedAhead: [], readThrough: 0, clearedAt: 0, progress: undefined})
+    Object.assign(this, {settled: [], removedAhead: new Set(), removedThrough: 0, readThrough: 0, clearedAt: 0, progress: undefined})
     // Of another numbering.
     for (const records of this.own.values()) for (const record of records) record.offset = undefined
     for (const key of keys) this.refresh(key)
@@ -163,7 +164,10 @@ export class BoardPicture extends Cell {
     const changed = records.map(({isPending, ...record}, at) => ({...record, offset: last - records.length + 1 + at}))
         .filter(record => record.offset > this.readThrough && this.put(record))
     // What is older may still come.
-    if (isCatchingUp) this.removedAhead.push(...changed.filter(({payload}) => payload === undefined))
+    for (const {key, offset} of isCatchingUp ? changed.filter(({payload}) => payload === undefined) : []) {
+      this.removedAhead.add(key)
+      this.removedThrough = Math.max(this.removedThrough, offset)
+    }
     this.ownEnded(records)
     return changed.length > 0 ? [{type: 'records', records: changed, isOwn: true, receipt}] : []
   }
@@ -172,11 +176,14 @@ export class BoardPicture extends Cell {
   forgetRemoval(key) {
     const told = this.told.get(key)
     if (!told || told.payload !== undefined || this.own.has(key) || this.isReading) return
-    if (!this.removedAhead.some(removed => removed.key === key)) this.told.delete(key)
+    if (!this.removedAhead.has(key)) this.told.delete(key)
   }
 
   forgetRemovals(offset) {
-    while (this.removedAhead[0]?.offset < offset) this.forgetRemoval(this.removedAhead.shift().key)
+    if (this.removedThrough >= offset || this.removedAhead.size === 0) return
+    const keys = this.removedAhead
+    this.removedAhead = new Set()
+    for (const key of keys) this.forgetRemoval(key)
   }
 
   // MARK: What is shown

@@ -15,6 +15,9 @@ extension WhiteboardRelay {
         /// Lets read `/metrics` from other machines, as `Authorization: Bearer …`; without one only this machine may.
         public var operatorToken: String?
 
+        /// What the local network calls the relay, while it does.
+        package var announcedName: String?
+
         /// This machine's names, no proxy, numbers for this machine alone.
         public init() {}
 

@@ -15,8 +15,8 @@ extension Command {
         ],
         notes: [
             """
-            Finds relays that announce themselves (Multicast DNS), and ends with 1 if there is none. Names and addresses are what somebody \
-            in this network says: anyone can claim a name. What lets in is never announced.
+            Lists relays that announce themselves by Multicast DNS. Without any it ends with 1. Anyone in the network can claim a name. Keys \
+            are never announced.
             """
         ],
         examples: [

@@ -142,7 +142,9 @@ enum KeyText {
     static func pages(_ report: KeysReport, name: String? = nil) -> [String] {
         if let name { return report.page(named: name).map { [$0] } ?? [] }
         let addresses = RelayAddress(report.address).map { Interfaces.reachable($0) } ?? []
-        return report.hostNames.compactMap { report.page(named: $0) } + addresses.map(\.pageURL)
+        // Not every device knows such a name: it comes last.
+        let announced = report.isBehindTLS ? nil : report.announcedName.flatMap { report.page(named: $0) }
+        return report.hostNames.compactMap { report.page(named: $0) } + addresses.map(\.pageURL) + [announced].compactMap { $0 }
     }
 
     /// - Parameter isAlone: prints one address of one key, to copy.

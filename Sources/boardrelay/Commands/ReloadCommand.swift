@@ -68,6 +68,7 @@ final class ServeReload: Sendable {
             options.access = known.options.access
             fixed.formUnion(["--pupils", "--token-secret-file", "--token-audience"])
         }
+        options.hub.keepRates(of: started.options.hub)
         try server.apply(options)
         log.level.withLock { $0 = settings.level }
         var report = ReloadReport()
@@ -83,6 +84,15 @@ final class ServeReload: Sendable {
 
     private static func differ(_ name: String, _ one: ServeSettings, _ other: ServeSettings) -> Bool {
         one.arguments.values(name) != other.arguments.values(name)
+    }
+}
+
+extension Configuration {
+    /// What `--metadata-rate` sets besides `limits`, which a hub keeps by itself.
+    fileprivate mutating func keepRates(of other: Configuration) {
+        (metadataCallsPerSecond, metadataCallsBurst, requestsBurst) = (
+            other.metadataCallsPerSecond, other.metadataCallsBurst, other.requestsBurst
+        )
     }
 }
 
@@ -108,7 +118,8 @@ extension Command {
             """,
             """
             These hold after a restart only, and are named: \(ServeSettings.needRestart.sorted().joined(separator: ", ")). Whoever is \
-            connected stays, with the rates of its login. What is above a new limit stays, and nothing is added to it.
+            connected stays, with its role; with less memory readers that lag may be closed. What else is above a new limit stays, and \
+            nothing is added to it.
             """,
         ],
         examples: [

@@ -37,7 +37,7 @@ extension Command {
             is 0. A second Ctrl-C or SIGTERM ends it at once.
             """,
             """
-            Each option can stand in a settings file as 'name = value', without its dashes, and in the environment as $BOARDRELAY_NAME. \
+            Each option can stand in a settings file as 'name = value', without its dashes, and in the environment: $BOARDRELAY_PORT is --port. \
             The command line wins over the environment, that over the file. 'boardrelay config' shows all, 'boardrelay reload' reads them \
             again; without a terminal SIGHUP does, too.
             """,

@@ -54,7 +54,7 @@ extension Command {
             help: "debug, info, warning or error. Audit lines appear at every level, but not at a terminal."),
         .choice(
             "--log-format", as: "FORMAT", of: ServeSettings.LogFormat.self, default: .text,
-            help: "text, or json: an object with time, level and text on each line."),
+            help: "text, or json: once it serves, each line is an object with time, level and text."),
         .value(
             "--control", as: "PATH", default: "control.sock in the data folder",
             help: "Unix socket for 'boardrelay status', 'key' and 'reload'."),
@@ -107,9 +107,10 @@ struct ServeSettings: Sendable {
     /// The data folder; `nil`: nothing is kept on disk.
     let folder: String?
 
-    /// Those that hold after a restart only.
+    /// Those that hold after a restart only; the rates, because clients were told them.
     static let needRestart: Set<String> = [
         "--host", "--port", "--no-announce", "--data-dir", "--in-memory", "--auth", "--flush", "--log-format", "--control",
+        "--message-rate", "--packet-rate", "--metadata-rate",
     ]
 
     /// Reads the settings file and the environment beneath a command line, and looks at all of it.
@@ -118,16 +119,7 @@ struct ServeSettings: Sendable {
     init(_ given: Arguments) throws {
         let environment = ProcessInfo.processInfo.environment
         var arguments = given
-        if Self.path(given, environment) == "-" { throw UsageError("a settings file is read again: it cannot be standard input") }
-        let file = try Self.path(given, environment).map { path throws(Failure) in (path, try FileContents.read(path)) }
-        if let (path, bytes) = file {
-            guard bytes.count <= SettingsFile.bytesMax else {
-                throw UsageError("\(path) has \(bytes.count) bytes, a settings file at most \(SettingsFile.bytesMax)")
-            }
-            try arguments.fill(from: SettingsFile(String(decoding: bytes, as: UTF8.self), path: path), environment)
-        } else {
-            try arguments.fill(from: nil, environment)
-        }
+        try arguments.fill(from: try Self.path(given, environment).map(Self.file), environment)
         try arguments.prefer("--in-memory", "--data-dir")
         level = LogLine.Level(rawValue: (try arguments.choice("--log-level", of: Level.self) ?? .info).rawValue)!
         logsJSON = try arguments.choice("--log-format", of: LogFormat.self) == .json
@@ -149,6 +141,15 @@ struct ServeSettings: Sendable {
     /// Where the settings file is, if there is one.
     static func path(_ given: Arguments, _ environment: [String: String]) -> String? {
         given.value("--config") ?? environment["BOARDRELAY_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private static func file(_ path: String) throws -> SettingsFile {
+        guard path != "-" else { throw UsageError("a settings file is read again: it cannot be standard input") }
+        let bytes = try FileContents.read(path)
+        guard bytes.count <= SettingsFile.bytesMax else {
+            throw UsageError("\(path) has \(bytes.count) bytes, a settings file at most \(SettingsFile.bytesMax)")
+        }
+        return try SettingsFile(String(decoding: bytes, as: UTF8.self), path: path)
     }
 
     /// Browsers, proxies, and readers of the numbers.
