@@ -217,6 +217,46 @@ extension ResumeTests {
         #expect(driver.sent(.cancel).isEmpty)
     }
 
+    @Test("[SE11] who follows an opening is told what became of it, and not what its caller was told who did not wait for that")
+    func followed() throws {
+        let driver = MachineDriver(), lesson = try Name("lesson")
+        driver.logIn()
+        let token = try driver.ask(.subscribe(lesson, features: [.messages], quiet: false))
+        driver.machine.follow(token)
+        let id = MachineDriver.decode(RequestID.self, try #require(driver.sent(.subscribe).first)).id
+        driver.machine.withdraw(token, RelayError(.cancelled, "withdrawn"))
+        driver.carryOut()
+        #expect(throws: RelayError.self) { try driver.completed[token]?.get() }
+        driver.feed(.json(.answer, MachineDriver.subscribed(id: id, handle: 10, head: 0)))
+        var outcomes: [Bool] = []
+        while let told = driver.machine.nextTold() {
+            if case .completed(token, let result, isCatchingUp: _) = told { outcomes.append((try? result.get()) != nil) }
+        }
+        #expect(outcomes == [true])
+    }
+
+    @Test("[SE2] an opening whose caller stops waiting while a login is under way is asked again: the login has named its place")
+    func withdrawnBehindALogin() throws {
+        for isUnderWay in [true, false] {
+            let driver = MachineDriver(), lesson = try Name("lesson")
+            driver.logIn()
+            let token = try driver.ask(.subscribe(lesson, features: [.messages], quiet: false))
+            _ = driver.sent()
+            driver.cut()
+            let withdraws = {
+                driver.machine.withdraw(token, RelayError(.cancelled, "withdrawn"))
+                driver.carryOut()
+            }
+            if !isUnderWay { withdraws() }
+            driver.pass(.seconds(1))
+            driver.open()
+            if isUnderWay { withdraws() }
+            driver.logIn(resumed: true)
+            for ping in driver.sent(.ping) { driver.feed(Frame(.pong, body: ping.body)) }
+            #expect(driver.sentNames().contains("subscribe") == isUnderWay)
+        }
+    }
+
     @Test("what is refused when it is asked again is told and not wanted any more")
     func refusedAgain() throws {
         let driver = try scene()
