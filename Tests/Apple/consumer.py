@@ -32,11 +32,12 @@ def main() -> int:
     deadline = time.monotonic() + arguments.budget
     with tempfile.TemporaryDirectory(prefix="consumer-") as name:
         folder = pathlib.Path(name)
-        # What SwiftPM reads of a dependency: no tests.
+        # What SwiftPM reads of a dependency: no tests. A resource of the program is one of the docs' examples.
         release = folder / "whiteboard-relay"
         release.mkdir()
         shutil.copy(ROOT / "Package.swift", release)
-        shutil.copytree(ROOT / "Sources", release / "Sources")
+        for part in ("Sources", "docs/examples"):
+            shutil.copytree(ROOT / part, release / part)
         for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "release"], ["tag", "1.0.0"]):
             subprocess.run(["git", "-c", "user.name=consumer", "-c", "user.email=consumer@localhost", *words], cwd=release, check=True)
         shutil.copytree(HERE / "consumer", folder / "app")

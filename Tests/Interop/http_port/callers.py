@@ -69,11 +69,11 @@ def upgrades(site):
         need(got.status == 101 and got.fields["sec-websocket-accept"] == accept_of(KEY), f"{data!r}: {got}")
         need(not {"sec-websocket-protocol", "sec-websocket-extensions", "content-length"} & set(got.fields), f"{got}")
     with site.connect(buffer=2_048) as connection:
-        connection.send(site.request(LARGE) * 40 + good)
+        connection.send(site.request(LARGE) * 90 + good)
         statuses = []
         while not statuses or statuses[-1] == 200:
             statuses.append(connection.answer().status)
-        need(statuses[-1] == 400, f"an upgrade behind 40 files that were not answered: {statuses}")
+        need(statuses[-1] == 400, f"an upgrade behind 90 files that were not answered: {statuses}")
         connection.must_end()
 
 

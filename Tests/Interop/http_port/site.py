@@ -11,7 +11,7 @@ SCRIPT = "/relay-client.js"
 # Of a file: asked about each time, or kept for good.
 CACHINGS = REVALIDATED, LASTING = "no-cache", "public, max-age=31536000, immutable"
 # The largest file that is served.
-LARGE = "/client/client.js"
+LARGE = "/page/words/later/uk.js"
 HEAD_BYTES, FIELDS, HEAD_SECONDS, REQUESTS, PIPELINED_BYTES = 8_192, 64, 10, 100, 8_192
 NOISE = "Zq9Zq9"  # stands in bad requests, and in no answer
 

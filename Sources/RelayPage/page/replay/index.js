@@ -44,13 +44,15 @@ async function open(load, {session, title}) {
     const name = lesson.board === session.board ? title() : lesson.board
     player = new Player({timeline, session, title: name, closed: () => { player = undefined }})
   } catch (error) {
-    await tell(error)
+    tell(error)
   } finally {
     isOpening = false
   }
 }
 
+/** Its dialog keeps nobody from opening the next file, which takes its place. */
 function tell(error) {
+  document.getElementById('replay-fault')?.close()
   const {word, values, line} = error
   const fault = error instanceof LessonFault ? say(word, values) : error.name === 'NotReadableError' ? say('replay.unreadable') : undefined
   if (!fault) return toast(say('notice.notConnected'))
