@@ -1,5 +1,20 @@
 import RelayIO
 
+/// What is known at an address of a relay that this user runs on this machine; `nil`: no such relay is there, or it has none.
+package struct OwnRelay: Sendable {
+    package let hostKey: @Sendable (RelayAddress) -> String?
+    /// Of its TLS.
+    package let protection: @Sendable (RelayAddress) -> RelayAddress.Protection?
+
+    package init(
+        hostKey: @escaping @Sendable (RelayAddress) -> String? = { _ in nil },
+        protection: @escaping @Sendable (RelayAddress) -> RelayAddress.Protection? = { _ in nil }
+    ) {
+        self.hostKey = hostKey
+        self.protection = protection
+    }
+}
+
 /// A command line, taken apart as its command declares: options in any order and place, `--option value`,
 /// `--option=value`, `-n 5`, `-n5`; after `--` everything is an argument. The value of an option may begin with a dash.
 package struct Arguments: Sendable {
@@ -9,15 +24,15 @@ package struct Arguments: Sendable {
     /// The same; without it: the command line.
     private var sources: [String: SettingSource] = [:]
     package private(set) var positional: [String] = []
-    /// Tells the host key of a relay that this user runs on this machine; `nil`: no such relay is at the address.
-    package let ownKey: @Sendable (RelayAddress) -> String?
+    /// Tells of a relay that this user runs on this machine.
+    package let own: OwnRelay
 
     /// - Throws: `UsageError`, which names the option or argument.
     package init(
-        _ words: [String], for command: Command, ownKey: @escaping @Sendable (RelayAddress) -> String? = { _ in nil }
+        _ words: [String], for command: Command, own: OwnRelay = OwnRelay()
     ) throws(UsageError) {
         self.command = command
-        self.ownKey = ownKey
+        self.own = own
         var rest = words[...]
         while let word = rest.popFirst() {
             if word == "--" {

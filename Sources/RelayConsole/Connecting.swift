@@ -26,7 +26,16 @@ extension Command.Option {
 
 extension Arguments {
     /// Where the relay is, with what stands behind `#`.
+    ///
+    /// A relay of this user is reached by the TLS that it speaks, though the address is without.
     package func invitation(environment: [String: String] = ProcessInfo.processInfo.environment) throws(UsageError) -> Invitation {
+        var invitation = try givenInvitation(environment)
+        guard invitation.addresses[0].protection == .plain, let protection = own.protection(invitation.addresses[0]) else { return invitation }
+        for index in invitation.addresses.indices { invitation.addresses[index].protection = protection }
+        return invitation
+    }
+
+    private func givenInvitation(_ environment: [String: String]) throws(UsageError) -> Invitation {
         let fallback = environment["BOARDRELAY_URL"].flatMap { $0.isEmpty ? nil : $0 }
         guard let text = value("--url") ?? fallback else { return Invitation(RelayAddress(host: "127.0.0.1")) }
         let source = value("--url") == nil ? "$BOARDRELAY_URL" : "option --url"
@@ -59,7 +68,7 @@ extension Arguments {
         if let credential = try invitation(environment: environment).credential { return credential }
         if let key = set("BOARDRELAY_KEY") { return .key(key) }
         if let token = set("BOARDRELAY_TOKEN") { return .token(token) }
-        return ownKey(address).map { .key($0) }
+        return own.hostKey(address).map { .key($0) }
     }
 
     package static func secret(in path: String) throws -> String { try secret(in: path, ifMissing: "") }

@@ -51,6 +51,8 @@ package enum Event: Sendable {
     case opened(ConnectionID, entropy: Entropy, peer: Peer)
     /// It speaks HTTP: no frames until it is upgraded, though it counts among those that have not logged in. [FR5]
     case speaksHTTP(ConnectionID)
+    /// It speaks frames without TLS, which this relay wants. [TL2]
+    case lacksTLS(ConnectionID)
     /// It has become a WebSocket: it may log in now. `peer` takes the place of the one before. [WS1]
     case upgraded(ConnectionID, peer: Peer)
     /// A link is gone; nothing more may be asked of this id. Answers a `close` effect, too.

@@ -102,6 +102,7 @@ package struct Hub {
         switch event {
         case .opened(let id, let entropy, let peer): opened(id, entropy: entropy, peer: peer)
         case .speaksHTTP(let id): speaksHTTP(id)
+        case .lacksTLS(let id): close(id.place, .tlsRequired, "this relay wants TLS: its address begins with relays://")
         case .upgraded(let id, let peer): upgraded(id, peer: peer)
         case .closed(let id, let cause): closed(id, cause)
         case .deadlineReached: deadlineReached()

@@ -77,7 +77,10 @@ package struct Gateway: Sendable {
     /// Of the page that was refused because of it: at most 100 bytes of what it said. [HT8]
     package private(set) var refusedOrigin: String?
 
-    package init() {}
+    /// It came by TLS of the relay's own.
+    private let isProtected: Bool
+
+    package init(isProtected: Bool = false) { self.isProtected = isProtected }
 
     package var waiting: Waiting {
         switch state {
@@ -144,8 +147,14 @@ package struct Gateway: Sendable {
         headWasHeld = false
         requests += 1
         guard let host = Authority(request.values("host")[0]) else { throw .hostInvalid }
-        guard site.hosts.allows(host) else {
+        guard site.hosts.allows(host, isProtected: isProtected) else {
             return .respond(last(WrongHostPage.response(links: site.links), to: request.method, wallMilliseconds))
+        }
+        if site.wantsTLS, !isProtected {
+            var response = HTTPResponse(HTTPRefusal.tlsRequired)
+            let place = String(decoding: request.values("host")[0] + request.target.raw, as: UTF8.self)
+            response.fields.append(HTTPResponse.Field("Location", "https://\(place)"))
+            return .respond(last(response, to: request.method, wallMilliseconds))
         }
         switch site.routes[request.target.path] {
         case nil: return .respond(finish(HTTPResponse(HTTPRefusal.notFound), to: request, wallMilliseconds))
@@ -161,7 +170,8 @@ package struct Gateway: Sendable {
             return .ask(request)
         case .webSocket:
             guard WebSocketHandshake.isUpgrade(request) else { throw .upgradeRequired }
-            guard OriginCheck.allows(request.values("origin"), host: host, takesHTTPS: site.takesHTTPSOrigin, given: site.origins) else {
+            guard OriginCheck.allows(
+                request.values("origin"), host: host, isProtected: isProtected, takesHTTPS: site.takesHTTPSOrigin, given: site.origins) else {
                 refusedOrigin = request.values("origin").first.map { String(decoding: $0.prefix(100), as: UTF8.self) }
                 throw .foreignOrigin
             }

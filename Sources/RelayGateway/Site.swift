@@ -68,6 +68,8 @@ package struct Site: Sendable {
     /// Of pages that are not the relay's and may connect all the same.
     package var origins: Set<Origin> = []
     package var sockets = Sockets.relay
+    /// What comes without TLS is sent there. [TL2]
+    package var wantsTLS = false
 
     /// What is understood on a WebSocket.
     package enum Sockets: Equatable, Sendable {

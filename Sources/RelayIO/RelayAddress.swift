@@ -1,3 +1,5 @@
+internal import RelayPrimitives
+
 /// Where a relay listens: `relay://host:7420`, or, behind TLS, `relays://host:7420`.
 ///
 /// `tcp`, `http`, `ws` and no scheme at all mean the same as `relay`; `https` and `wss` mean the same as `relays`, on port 443 unless
@@ -84,31 +86,27 @@ public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(origin):\(port)" }
 }
 
-/// The fingerprint of a server's public key: SHA-256 of its SubjectPublicKeyInfo (RFC 5280), in DER.
+/// The fingerprint of a server's public key: the first 128 bits of SHA-256 over its SubjectPublicKeyInfo (RFC 5280) in DER. [TL4]
 ///
 /// A new certificate for the same key has the same pin. This prints it:
 ///
-///     openssl x509 -in relay.pem -pubkey -noout | openssl pkey -pubin -outform der | sha256sum
+///     openssl x509 -in relay.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl sha256 -binary | head -c 16 | basenc --base64url | head -c 22
 package struct KeyPin: Hashable, Sendable, CustomStringConvertible {
-    /// Hexadecimal digits of a pin.
-    package static let digitCount = 64
+    /// Letters of a pin.
+    package static let letterCount = 22
 
-    /// 64 hexadecimal digits, the letters small.
+    /// 22 letters of base64url (RFC 4648), without padding.
     package let description: String
 
-    /// Reads 64 hexadecimal digits, with small or capital letters.
-    ///
-    /// - Returns: `nil` for anything else.
-    package init?(_ digits: some StringProtocol) {
-        guard digits.utf8.count == Self.digitCount, digits.utf8.allSatisfy(Self.isDigit) else { return nil }
-        description = digits.lowercased()
+    /// - Returns: `nil` for what is not 16 bytes in base64url without padding.
+    package init?(_ letters: some StringProtocol) {
+        guard Base64URL.decode(letters)?.count == 16 else { return nil }
+        description = String(letters)
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): true
-        default: false
-        }
+    /// Of a public key.
+    package init(subjectPublicKeyInfo der: some Collection<UInt8>) {
+        description = Base64URL.encode(Array(SHA256.hash(Array(der)).prefix(16)))
     }
 }
 

@@ -77,9 +77,15 @@ package final class StreamSocket: @unchecked Sendable {
         return Self.read(descriptor, into: buffer)
     }
 
-    package static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Reading {
+    /// What a read would give, which stays there.
+    package func peek(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
+        guard !isClosed, refusal == 0 else { return .end }
+        return Self.read(descriptor, into: buffer, flags: SocketConstants.peek)
+    }
+
+    package static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, flags: Int32 = 0) -> Reading {
         while true {
-            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, flags)
             if count > 0 { return .bytes(count) }
             if count == 0 { return .end }
             let code = errno

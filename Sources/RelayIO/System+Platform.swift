@@ -47,6 +47,7 @@ package enum SocketConstants {
         /// A source address is chosen at once, its port when it connects: else each port serves one peer only.
         package static let bindWithoutPort: Int32? = 24  // IP_BIND_ADDRESS_NO_PORT, missing in the module
         package static let shutdownWrite = Int32(SHUT_WR)
+        package static let peek = Int32(MSG_PEEK)
     #else
         package static let stream = SOCK_STREAM
         package static let datagram = SOCK_DGRAM
@@ -60,6 +61,7 @@ package enum SocketConstants {
         package static let ipv6 = IPPROTO_IPV6
         package static let bindWithoutPort: Int32? = nil
         package static let shutdownWrite = SHUT_WR
+        package static let peek = MSG_PEEK
     #endif
 
     /// Makes a socket that never signals SIGPIPE, where that is an option of the socket.
@@ -85,6 +87,27 @@ package enum SocketConstants {
 package func keepFromBlocking(_ descriptor: Int32) {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+}
+
+/// - Returns: another descriptor of the same socket; −1: there is none left.
+package func duplicateDescriptor(_ descriptor: Int32) -> Int32 { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
+
+/// Two connected stream sockets within this process, which never block.
+package struct SocketPair {
+    package let near: Int32
+    package let far: Int32
+
+    /// - Parameter sendBufferBytes: of each.
+    /// - Returns: `nil` when the system has no descriptor left.
+    package init?(sendBufferBytes: Int32) {
+        var pair: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, SocketConstants.stream, 0, &pair) == 0 else { return nil }
+        for descriptor in pair {
+            keepFromBlocking(descriptor)
+            SocketConstants.set(descriptor, SOL_SOCKET, SO_SNDBUF, sendBufferBytes)
+        }
+        (near, far) = (pair[0], pair[1])
+    }
 }
 
 /// `close` and `connect` of the C library, whose names methods take.

@@ -21,7 +21,7 @@ final class ControlServer: Sendable {
     ///   - answer: asked for each caller, on a queue of this server's; `nil` when the relay is gone.
     init(path: String, isForGroup: Bool, answer: @escaping @Sendable (ControlRequest) -> (any JSONObject)?) throws {
         listener = try UnixListener(path: path, isForGroup: isForGroup) { line in
-            let refusal = ControlRefusal("requests are: status, usage, keys, reload, rotate [join|host] [end]")
+            let refusal = ControlRefusal("requests are: about, status, usage, keys, reload, rotate [join|host] [end]")
             let answer = ControlRequest(line: line).map { answer($0) ?? ControlRefusal("the relay has ended") } ?? refusal
             return String(decoding: JSONBody.encode(answer), as: UTF8.self)
         }
@@ -32,6 +32,7 @@ final class ControlServer: Sendable {
 
 /// What can be asked on the control socket, as one line of words.
 enum ControlRequest: Sendable, Equatable {
+    case about
     case status
     case usage
     case keys
@@ -42,6 +43,7 @@ enum ControlRequest: Sendable, Equatable {
         var words = line.split(separator: " ").map(String.init)
         guard !words.isEmpty else { return nil }
         switch words.removeFirst() {
+        case "about" where words.isEmpty: self = .about
         case "status" where words.isEmpty: self = .status
         case "usage" where words.isEmpty: self = .usage
         case "keys" where words.isEmpty: self = .keys
@@ -58,6 +60,7 @@ enum ControlRequest: Sendable, Equatable {
 
     var line: String {
         switch self {
+        case .about: "about"
         case .status: "status"
         case .usage: "usage"
         case .keys: "keys"
@@ -77,6 +80,23 @@ package struct ControlRefusal: JSONObject {
     package init(_ error: String) { self.error = error }
 
     package mutating func fields(_ json: inout JSONFields) { json("error", &error) }
+}
+
+/// How a command reaches the relay.
+package struct RelayAbout: JSONObject, Sendable {
+    /// Where the relay listens.
+    package var address = ""
+    /// Where it speaks TLS itself.
+    package var tls: TLSReport?
+
+    package init() {}
+
+    init(_ address: RelayAddress, _ tls: TLSReport?) { (self.address, self.tls) = (address.description, tls) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("address", &address)
+        json("tls", &tls)
+    }
 }
 
 /// What `boardrelay reload --json` prints.
@@ -106,6 +126,8 @@ public struct KeysReport: JSONObject, Sendable {
     public var hostNames: [String] = []
     /// The name by which the local network knows it now: `boardrelay.local`.
     package var announcedName: String?
+    /// Where it speaks TLS itself.
+    package var tls: TLSReport?
     /// Whether a proxy speaks TLS for it.
     public var isBehindTLS = false
     /// What the join key lets do: `reader` or `editor`.
@@ -121,6 +143,7 @@ public struct KeysReport: JSONObject, Sendable {
         self.address = address.description
         hostNames = web.hostNames
         announcedName = web.announcedName
+        tls = web.tls
         isBehindTLS = !web.trustedProxies.isEmpty
         joinRole = role.rawValue
         join = keys.join
@@ -135,6 +158,7 @@ public struct KeysReport: JSONObject, Sendable {
         json("isBehindTLS", &isBehindTLS)
         json("join", &join)
         json("joinRole", &joinRole)
+        json("tls", &tls)
     }
 
     /// Whether browsers may ask the relay by this name, as `page(named:)` writes it.
@@ -144,8 +168,7 @@ public struct KeysReport: JSONObject, Sendable {
     ///   - addresses: of its machine.
     package func answers(to name: String, names: [String], addresses: [String]) -> Bool {
         guard let page = page(named: name), let relay = RelayAddress(address) else { return false }
-        let scheme = isBehindTLS ? 8 : 7
-        guard let authority = Authority(String(page.dropFirst(scheme).dropLast())) else { return false }
+        guard let authority = Authority(page.split(separator: "/")[1].utf8) else { return false }
         let given = hostNames.compactMap { Authority($0) }
         return HostCheck(port: relay.port, addresses: addresses, names: names + [announcedName].compactMap { $0 }, given: given).allows(
             authority)
@@ -159,7 +182,8 @@ public struct KeysReport: JSONObject, Sendable {
     public func page(named name: String) -> String? {
         guard let authority = Authority(name) else { return nil }
         let port = authority.port == nil && !isBehindTLS ? RelayAddress(address).map { ":\($0.port)" } ?? "" : ""
-        return "http\(isBehindTLS ? "s" : "")://\(name)\(port)/"
+        let isProtected = isBehindTLS || tls?.names.isEmpty == false
+        return "http\(isProtected ? "s" : "")://\(name)\(port)/"
     }
 }
 
@@ -219,6 +243,11 @@ extension WhiteboardRelay {
         }
         return "/tmp/boardrelay-\(getuid())/\(port).sock"
     }
+
+    /// Asks the relay behind a control socket how it is reached.
+    ///
+    /// - Throws: `RelayServerError` when nobody answers there within 12 s.
+    package static func about(controlSocket path: String) throws(RelayServerError) -> RelayAbout { try ask(.about, path) }
 
     /// Asks the relay behind a control socket how it is.
     ///

@@ -20,7 +20,7 @@ actor Engine {
     var links: [Link?] = []
     private var freeIndexes: [Int32] = []
     private var generation: UInt32 = 0
-    private(set) var listener: Listener?
+    private(set) var listener: (any PortEntry)?
     private(set) var readiness: Readiness? { didSet { door.withLock { $0 = readiness } } }
     /// The same, for other threads.
     nonisolated let door = Mutex<Readiness?>(nil)
@@ -125,7 +125,9 @@ actor Engine {
     // MARK: - Start and stop
 
     /// - Throws: `SocketAddress.Failure`, which names address and port.
-    func start(host: String?, port: UInt16) throws -> (host: String, port: UInt16) {
+    ///
+    /// - Parameter tls: the certificate, where the relay speaks TLS.
+    func start(host: String?, port: UInt16, tls: TLSIdentity? = nil) throws -> (host: String, port: UInt16) {
         let readiness = try Readiness(queue: executor.queue, waitsOnOwnThread: true) { @Sendable [weak self] in
             if let self { EngineEntry.turnEnded(self, ()) }
         }
@@ -136,10 +138,17 @@ actor Engine {
             readable: { @Sendable [weak self] tag in if let self { EngineEntry.readable(self, ConnectionID(tag: tag)) } },
             writable: { @Sendable [weak self] tag in if let self { EngineEntry.writable(self, ConnectionID(tag: tag)) } },
             released: { @Sendable [weak self] tag in self?.assumeIsolated { $0.released(ConnectionID(tag: tag)) } })
-        let listener = try Listener(host: host, port: port, on: readiness)
-        self.listener = listener
         timer = try ReadinessTimer(on: readiness) { @Sendable [weak self] in self?.assumeIsolated { $0.deadlineReached() } }
         flushTimer = try ReadinessTimer(on: readiness) { @Sendable [weak self] in self?.assumeIsolated { $0.flushTick() } }
+        let listener = try tls.map { try listen(host, port, $0) } ?? listen(host, port, readiness)
+        self.listener = listener
+        holdsPort = true
+        refreshSite(listener.address.numeric)
+        return listener.address.numeric
+    }
+
+    private func listen(_ host: String?, _ port: UInt16, _ readiness: Readiness) throws -> any PortEntry {
+        let listener = try Listener(host: host, port: port, on: readiness)
         try listener.activate(
             accepted: { @Sendable [weak self] descriptor, peer in
                 guard let self else {
@@ -152,9 +161,7 @@ actor Engine {
                 self?.assumeIsolated { $0.log(LogLine(.error, "cannot accept: \(SystemError.text(code))")) }
             },
             released: { @Sendable [weak self] in self?.assumeIsolated { $0.portReleased() } })
-        holdsPort = true
-        refreshSite(listener.address.numeric)
-        return listener.address.numeric
+        return listener
     }
 
     /// Tells everybody, lets queues drain for a bounded time, closes all. Calling again waits for the same end.
@@ -176,7 +183,7 @@ actor Engine {
         readiness = nil
     }
 
-    private func portReleased() {
+    func portReleased() {
         holdsPort = false
         resumeStopped()
     }
@@ -196,7 +203,7 @@ actor Engine {
     // MARK: - Links
 
     /// - Returns: whether this turn takes another one. [DL10]
-    private func accepted(_ descriptor: Int32, _ peer: SocketAddress) -> Bool {
+    func accepted(_ descriptor: Int32, _ peer: SocketAddress, isProtected: Bool = false) -> Bool {
         guard listener != nil, let readiness else {
             discardDescriptor(descriptor)
             return true
@@ -212,7 +219,7 @@ actor Engine {
         let id = ConnectionID(index: index, generation: generation)
         let end = RemoteEnd(peer)
         let socket = StreamSocket(adopting: descriptor, on: readiness)
-        links[Int(index)] = Link(id: id, socket: socket, end: end)
+        links[Int(index)] = Link(id: id, socket: socket, end: end, isProtected: isProtected)
         socket.activate(socketHandlers, tag: id.tag)
         let entropy = Entropy(high: SystemEntropy.word(), low: SystemEntropy.word())
         hub.handle(.opened(id, entropy: entropy, peer: operators.peer(of: end)), at: Self.now())
@@ -283,7 +290,15 @@ actor Engine {
             carryOutEffects()
         case .web(let web): receiveWeb(bytes, web, link.id)
         case .unknown:
-            if bytes[0] == 0 { links[Int(link.id.index)]!.speech = .relay } else { beginWeb(link.id) }
+            if bytes[0] != 0 {
+                beginWeb(link.id)
+            } else {
+                links[Int(link.id.index)]!.speech = .relay
+                if site.wantsTLS, !link.isProtected {
+                    hub.handle(.lacksTLS(link.id), at: Self.now())
+                    carryOutEffects()
+                }
+            }
             guard let link = self.link(link.id), link.stage == .open else { return }
             receive(bytes, link)
         }

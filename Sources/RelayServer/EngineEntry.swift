@@ -70,7 +70,12 @@ extension Engine {
 
     // From queues that are not Swift's own, where waiting for one of its threads could be waiting for oneself.
     nonisolated func censusNow() -> Census { inTurn { $0.census() } }
-    nonisolated func applyNow(_ configuration: Configuration, _ web: WebSite) { inTurn { $0.apply(configuration, web) } }
+    nonisolated func applyNow(_ configuration: Configuration, _ web: WebSite, _ identity: TLSIdentity?) {
+        inTurn { engine in
+            engine.apply(configuration, web)
+            if let identity { engine.use(identity) }
+        }
+    }
 
     nonisolated func setAccessNow(_ rules: AccessRules, endsSessions: Bool) {
         inTurn { $0.hub.handle(.accessChanged(rules, endsSessions: endsSessions), at: Self.now()) }

@@ -36,6 +36,8 @@ struct Link {
     let id: ConnectionID
     let socket: StreamSocket
     let end: RemoteEnd
+    /// By TLS of the relay's own: what is read here is in the clear.
+    let isProtected: Bool
     var speech = Speech.unknown
     var reading = Reading.awaited
     /// Bytes to read at once. [DL10]
@@ -44,7 +46,8 @@ struct Link {
     var isBlocked = false
     private(set) var stage = Stage.open
 
-    init(id: ConnectionID, socket: StreamSocket, end: RemoteEnd) {
+    init(id: ConnectionID, socket: StreamSocket, end: RemoteEnd, isProtected: Bool) {
+        self.isProtected = isProtected
         self.id = id
         self.socket = socket
         self.end = end

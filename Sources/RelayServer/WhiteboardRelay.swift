@@ -71,6 +71,8 @@ public final class WhiteboardRelay: Sendable {
         package var groupSocket: String?
         /// How it meets browsers.
         public var web = Web()
+        /// TLS of its own; `nil`: none.
+        public var tls: TLS?
         /// Whether it is asked on another one, too, whose path follows from the port: see `defaultControlSocket(port:)`.
         public var isAskedByPort: Bool
         /// Called on the relay's queue for each log line; must return at once. Those with `auditedAt` say what moderators did, and who
@@ -129,7 +131,9 @@ public final class WhiteboardRelay: Sendable {
     static func start(
         _ options: Options, permit: @escaping FolderStorage.Permit, echoBytesMax: Int? = nil
     ) async throws(RelayServerError) -> WhiteboardRelay {
-        let web = try WebSite(options.web, echoBytesMax: echoBytesMax)
+        let identity = try options.tls?.identity()
+        let shown = shownWeb(options, identity)
+        let web = try WebSite(shown, echoBytesMax: echoBytesMax)
         var configuration = withDescriptors(options)
         var path: String?
         if case .folder(let folder) = options.storage { path = folder }
@@ -159,10 +163,11 @@ public final class WhiteboardRelay: Sendable {
             await engine.restore(opened, from: journal)
             // The start number is durable before anybody sees it: offsets of two starts must never be mistaken.
             if let failure = await journal.flush() { throw RelayServerError(text: failure) }
-            let bound = try await engine.start(host: options.host, port: options.port)
-            var address = RelayAddress(host: options.host ?? bound.host, port: bound.port)
+            let bound = try await engine.start(host: options.host, port: options.port, tls: identity)
+            var address = RelayAddress(
+                host: options.host ?? bound.host, port: bound.port, protection: identity.map { .pinned($0.certificate.pin) } ?? .plain)
             address.isLasting = options.port != 0
-            let shownWeb = Mutex(options.web)
+            let shownWeb = Mutex(shown)
             let controls = try controls(options, address, engine, journal, gate, shownWeb)
             // By new addresses browsers may ask, too.
             let watch = NetworkWatch(queue: engine.executor.queue) { @Sendable [weak engine] _ in
@@ -180,6 +185,13 @@ public final class WhiteboardRelay: Sendable {
         }
     }
 
+    /// How it meets browsers, with what others must know of its certificate.
+    private static func shownWeb(_ options: Options, _ identity: TLSIdentity?) -> Web {
+        var web = options.web
+        web.tls = identity.map { TLSReport($0.certificate, allowsPlain: options.tls?.allowsPlain ?? false) }
+        return web
+    }
+
     /// The sockets on which the operator asks.
     private static func controls(
         _ options: Options, _ address: RelayAddress, _ engine: Engine, _ journal: JournalWriter, _ gate: Gate, _ web: Mutex<Web>
@@ -188,6 +200,7 @@ public final class WhiteboardRelay: Sendable {
         let answer: @Sendable (ControlRequest) -> (any JSONObject)? = { [weak engine] request in
             guard let engine else { return nil }
             switch request {
+            case .about: return RelayAbout(address, web.withLock { $0.tls })
             case .status: return Status(address: address, since: started, census: engine.censusNow(), journal: journal.statusNow())
             case .usage: return SystemProcess.usage()
             case .keys: return gate.control(address, web.withLock { $0 })
@@ -218,12 +231,14 @@ public final class WhiteboardRelay: Sendable {
     private static func withDescriptors(_ options: Options) -> Configuration {
         var configuration = options.hub
         let descriptors = SystemDescriptors.raise()
-        configuration.connectionsMax = connectionsMax(configured: configuration.connectionsMax, descriptors: descriptors)
+        // With TLS a connection has three: its own, and a pair to the engine.
+        let each = options.tls == nil ? 1 : 3
+        configuration.connectionsMax = connectionsMax(configured: configuration.connectionsMax, descriptors: descriptors / each)
         if configuration.connectionsMax < options.hub.connectionsMax {
             let text = "the system allows \(descriptors) descriptors: at most \(configuration.connectionsMax) connections"
             options.log(LogLine(.warning, text + ", not \(options.hub.connectionsMax)"))
         }
-        SystemDescriptors.makeRoom(for: configuration.connectionsMax + descriptorsKept)
+        SystemDescriptors.makeRoom(for: configuration.connectionsMax * each + descriptorsKept)
         return configuration
     }
 
@@ -284,18 +299,26 @@ public final class WhiteboardRelay: Sendable {
     ///
     /// - Throws: when something of it cannot be used; then nothing has changed.
     package func apply(_ options: Options) throws(RelayServerError) {
-        let web = try WebSite(options.web)
+        let identity = try options.tls?.identity()
+        let shown = Self.shownWeb(options, identity)
+        let web = try WebSite(shown)
+        guard (identity == nil) == (self.web.withLock { $0.tls } == nil) else {
+            throw RelayServerError(text: "a relay speaks TLS from its start on, or not at all: restart it")
+        }
         var configuration = Self.withDescriptors(options)
         let stored = engine.censusNow().boardBytes
         configuration.boardBytesTotalMax = Self.boardBytesTotalMax(configuration, stored: stored, folder: folder)
         try gate.apply(options.access, engine)
-        engine.applyNow(configuration, web)
-        self.web.withLock { shown in
-            let name = shown.announcedName
-            shown = options.web
-            shown.announcedName = name
+        engine.applyNow(configuration, web, identity)
+        self.web.withLock { web in
+            let name = web.announcedName
+            web = shown
+            web.announcedName = name
         }
     }
+
+    /// What others must know of its TLS now; `nil`: it speaks none itself.
+    package var tls: TLSReport? { web.withLock { $0.tls } }
 
     /// Browsers may ask for it by this name from now on, `boardrelay.local`, and by no other that it was announced by.
     package func announced(as name: String?) {

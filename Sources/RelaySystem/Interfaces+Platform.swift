@@ -9,7 +9,9 @@ package enum Interfaces {
         guard address.host == "::" || address.host == "0.0.0.0" else { return [address] }
         let hosts = addresses.filter { address.host != "0.0.0.0" || !$0.contains(":") }
         let hasOther = hosts.contains { rank($0) < Rank.linkLocal }
-        return hosts.filter { !hasOther || rank($0) != .linkLocal }.map { RelayAddress(host: $0, port: address.port) }
+        return hosts.filter { !hasOther || rank($0) != .linkLocal }.map {
+            RelayAddress(host: $0, port: address.port, protection: address.protection)
+        }
     }
 
     private enum Rank: Int, Comparable {

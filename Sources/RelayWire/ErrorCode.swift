@@ -142,6 +142,9 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     /// The user, or its client, is banned.
     public static let banned = Self(310)
 
+    /// Frames in the clear, at a relay that wants TLS.
+    public static let tlsRequired = Self(311)
+
     /// The codes this version of the protocol knows, in numeric order.
     package static let all: [(code: ErrorCode, name: String)] = [
         (.badRequest, "badRequest"), (.unknownFrame, "unknownFrame"), (.loginRequired, "loginRequired"),
@@ -164,7 +167,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
         (.protocolError, "protocolError"), (.versionNotSupported, "versionNotSupported"), (.replaced, "replaced"),
         (.abuse, "abuse"), (.loggedOut, "loggedOut"), (.frameTooLarge, "frameTooLarge"),
         (.notRelayProtocol, "notRelayProtocol"), (.credentialsWrong, "credentialsWrong"), (.keyChanged, "keyChanged"),
-        (.endedByModerator, "endedByModerator"), (.banned, "banned"),
+        (.endedByModerator, "endedByModerator"), (.banned, "banned"), (.tlsRequired, "tlsRequired"),
     ]
 
     /// The name in the table of codes, or `code NNN` for one this version does not know.

@@ -21,7 +21,7 @@ enum Main {
 @available(macOS 15, iOS 18, *)
 enum Boardrelay {
     static let commands: [Command] = [
-        .serve, .config, .reload, .service, .find, .demo, .sub, .pub, .history, .presence, .meta, .lock, .board, .user, .channel,
+        .serve, .config, .reload, .service, .tls, .find, .demo, .sub, .pub, .history, .presence, .meta, .lock, .board, .user, .channel,
         .device, .record, .replay, .status, .key, .token, .check, .repair, .bench(.own), .completion, .man,
     ]
 
@@ -51,7 +51,7 @@ enum Boardrelay {
         }
         guard let command = commands.first(where: { $0.name == first }) else { return unknown(first) }
         do {
-            let arguments = try Arguments(words, for: command, ownKey: ControlSocket.hostKey(of:))
+            let arguments = try Arguments(words, for: command, own: ControlSocket.own)
             if arguments.wantsHelp { return show(Help.text(for: command)) }
             return try await command.run(arguments)
         } catch let error as UsageError {

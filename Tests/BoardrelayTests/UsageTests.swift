@@ -35,7 +35,7 @@ struct UsageTests {
             (["sub", "lesson", "--timeout", "soon"], "option --timeout wants a time"),
             (["sub", "lesson", "--topic", "_x"], "option --topic takes no \"_x\": names are ASCII"),
             (["sub", "lesson", "--url", "ftp://x"], "option --url wants an address"),
-            (["sub", "lesson", "--url", "HTTPS://x/#pin=ab"], "option --url: a pin has 64 hexadecimal digits, here are 2"),
+            (["sub", "lesson", "--url", "HTTPS://x/#pin=ab"], "option --url: a pin has 22 letters of base64url, here are 2"),
             (["key", "show", "--url", "wss://x#also=y"], "relays://x:443 and relay://y:7420 are not protected in the same way"),
             (["bench", "messages", "--url", "relays://x"], "option --url: relays://x:7420 wants TLS, which bench does not speak"),
             (["sub", "lesson", "--raw", "--json"], "options --raw and --json exclude each other"),

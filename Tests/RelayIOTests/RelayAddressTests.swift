@@ -1,4 +1,5 @@
 import RelayIO
+import RelayPrimitives
 import Testing
 
 @Suite struct RelayAddressTests {
@@ -20,14 +21,21 @@ import Testing
         #expect(RelayAddress(text) != RelayAddress(host: host, port: port))
     }
 
-    @Test("a pin is 64 hexadecimal digits, and the letters of what is read are small")
+    @Test("a pin is 16 bytes in base64url, 22 letters")
     func pins() {
-        let digits = String(repeating: "0123456789aBcDeF", count: 4)
-        #expect(KeyPin(digits)?.description == digits.lowercased() && KeyPin(digits) == KeyPin(digits.uppercased()))
-        let short = digits.dropLast()
-        for wrong in ["", String(short), digits + "0", short + "g", short + "é", "0x" + digits.dropFirst(2)] {
+        let letters = "AbCdEfGhIjKlMnOpQr-_0Q"
+        #expect(KeyPin(letters)?.description == letters)
+        let short = letters.dropLast()
+        for wrong in ["", String(short), letters + "A", short + "R", short + "+", short + "é", short + "=", short + "Q=="] {
             #expect(KeyPin(wrong) == nil, "\(wrong)")
         }
+    }
+
+    @Test("[TL4] the pin of a key is that of the document")
+    func pinOfKey() throws {
+        let key = try #require(Base64URL.decode(
+            "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEaxfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpZP40Li_hp_m47n60p8D54WK84zV2sxXs7LtkBoN79R9Q"))
+        #expect(KeyPin(subjectPublicKeyInfo: key).description == "XNJS-wzokyQ2-vjM0QQJgQ")
     }
 
     @Test("what is no address is none", arguments: [

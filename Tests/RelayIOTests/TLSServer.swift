@@ -14,14 +14,14 @@
             let output = Pipe()
             let script = """
                 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$1" -out "$1.crt" -subj /CN=test -days 2 2>/dev/null
-                openssl x509 -in "$1.crt" -pubkey -noout | openssl pkey -pubin -outform der | sha256sum
+                openssl x509 -in "$1.crt" -pubkey -noout | openssl pkey -pubin -outform der | openssl sha256 -binary | head -c 16 | basenc --base64url
                 cat "$1.crt" >>"$1"; rm "$1.crt"
                 """
             let process = try ChildProcess(
                 "/bin/sh", ["-c", script, "sh", path], output: .descriptor(output.fileHandleForWriting.fileDescriptor))
             try output.fileHandleForWriting.close()
-            let digits = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self).prefix(KeyPin.digitCount)
-            guard process.wait() == .exited(0), let pin = KeyPin(digits) else { throw SocketAddress.Failure("no certificate is made") }
+            let letters = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self).prefix(KeyPin.letterCount)
+            guard process.wait() == .exited(0), let pin = KeyPin(letters) else { throw SocketAddress.Failure("no certificate is made") }
             return (path, pin)
         }
 

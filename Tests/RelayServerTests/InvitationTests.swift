@@ -6,10 +6,10 @@ import Testing
 /// What lets a newcomer in, as a text: of a relay, of its QR code, of a link to a board.
 @Suite(.timeLimit(.minutes(10))) struct InvitationTests {
     private static let home = RelayAddress(host: "192.168.1.5")
-    private static let pinDigits = String(repeating: "0a", count: 32)
+    private static let pin = "AbCdEfGhIjKlMnOpQr-_0Q"
 
     private static func pinned(_ host: String, _ port: UInt16 = 443) -> RelayAddress {
-        RelayAddress(host: host, port: port, protection: .pinned(KeyPin(pinDigits)!))
+        RelayAddress(host: host, port: port, protection: .pinned(KeyPin(pin)!))
     }
 
     @Test(
@@ -38,7 +38,7 @@ import Testing
                     or: [RelayAddress(host: "192.168.1.5", protection: .certified)], credential: .key("abc"))
             ),
             (
-                "https://board.example/#pin=\(pinDigits.uppercased())&k=abc&also=wss://192.168.1.5:1&also=ftp://x",
+                "https://board.example/#pin=\(pin)&k=abc&also=wss://192.168.1.5:1&also=ftp://x",
                 Invitation(Self.pinned("board.example"), or: [Self.pinned("192.168.1.5", 1)], credential: .key("abc"))
             ),
         ] as [(String, Invitation)])
@@ -60,8 +60,8 @@ import Testing
     }
 
     @Test("a pin is told of an invitation whose addresses have it")
-    func pin() throws {
-        #expect(try Invitation("relays://x#pin=\(Self.pinDigits)").pin == KeyPin(Self.pinDigits) && Invitation("relays://x").pin == nil)
+    func pinOfInvitation() throws {
+        #expect(try Invitation("relays://x#pin=\(Self.pin)").pin == KeyPin(Self.pin) && Invitation("relays://x").pin == nil)
     }
 
     @Test(
@@ -70,11 +70,11 @@ import Testing
             ("", "no address"), ("#key=SECRETISH", "no address"), ("ftp://x#key=SECRETISH", "no address"),
             ("https://x#key=SECRETISH&also=y", "relays://x:443 and relay://y:7420 are not protected in the same way"),
             ("relay://x#key=SECRETISH&also=relays://y", "relay://x:7420 and relays://y:7420 are not protected in the same way"),
-            ("x#key=SECRETISH&pin=\(pinDigits)", "a pin is for TLS, and relay://x:7420 is without"),
-            ("relays://x#key=SECRETISH&pin=\(pinDigits)&also=y", "a pin is for TLS, and relay://y:7420 is without"),
-            ("relays://x#pin=SECRETISH", "64 hexadecimal digits, here are 9"), ("relays://x#pin=", "64 hexadecimal digits, here are 0"),
-            ("relays://x#key=SECRETISH&pin=\(pinDigits.dropLast())g", "64 hexadecimal digits, here is another character"),
-            ("relays://x#key=SECRETISH&pin=\(pinDigits)&pin=\(pinDigits)", "one pin, here are 2"),
+            ("x#key=SECRETISH&pin=\(pin)", "a pin is for TLS, and relay://x:7420 is without"),
+            ("relays://x#key=SECRETISH&pin=\(pin)&also=y", "a pin is for TLS, and relay://y:7420 is without"),
+            ("relays://x#pin=SECRETISH", "22 letters of base64url, here are 9"), ("relays://x#pin=", "22 letters of base64url, here are 0"),
+            ("relays://x#key=SECRETISH&pin=\(pin.dropLast())g", "22 letters of base64url, these are no such letters"),
+            ("relays://x#key=SECRETISH&pin=\(pin)&pin=\(pin)", "one pin, here are 2"),
         ])
     func refuses(text: String, words: String) {
         let error = #expect(throws: RelayError.self) { try Invitation(text) }

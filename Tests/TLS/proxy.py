@@ -12,6 +12,7 @@ client has begun the handshake), "answer" (it answers each link itself, with a l
 """
 
 import argparse
+import base64
 import contextlib
 import hashlib
 import json
@@ -40,7 +41,7 @@ def make_certificate(folder, names, is_expired):
     openssl("x509", "-req", "-in", paths["server.csr"], "-CA", paths["root.pem"], "-CAkey", paths["root.key"], "-out", paths["server.pem"],
             "-days", "-1" if is_expired else "2", "-extfile", paths["names"])
     key = openssl("pkey", "-pubin", "-outform", "der", data=openssl("x509", "-in", paths["server.pem"], "-pubkey", "-noout"))
-    return hashlib.sha256(key).hexdigest()
+    return base64.urlsafe_b64encode(hashlib.sha256(key).digest()[:16]).decode().rstrip("=")
 
 
 class Links:

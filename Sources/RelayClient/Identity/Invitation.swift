@@ -16,7 +16,7 @@ import RelayWire
 /// | `/b/NAME?…`, before all others | `channel` |
 /// | `also=HOST:PORT`, any number | `addresses`, behind the first |
 /// | `relay=…` | `relayID` |
-/// | `pin=…`, once | the `protection` of the addresses: 64 hexadecimal digits |
+/// | `pin=…`, once | the `protection` of the addresses: 22 letters |
 /// | `space=…` | `space` |
 ///
 /// What else stands there is ignored: a newer relay may say more.
@@ -50,7 +50,7 @@ public struct Invitation: Hashable, Sendable {
 
     /// Reads a text.
     ///
-    /// - Throws: `badRequest` for a text without a relay, for a pin that is not 64 hexadecimal digits, and for addresses that are not all
+    /// - Throws: `badRequest` for a text without a relay, for a pin that is not 22 letters of base64url, and for addresses that are not all
     ///   protected in the same way. The error says nothing of what stands behind `#`.
     public init(_ text: String) throws(RelayError) {
         let place = String(text.prefix { $0 != "#" })
@@ -97,9 +97,9 @@ public struct Invitation: Hashable, Sendable {
             throw RelayError(.badRequest, "an address has one pin, here are \(texts.count)", limit: 1, actual: texts.count)
         }
         if let pin = KeyPin(text) { return pin }
-        let (limit, actual) = (KeyPin.digitCount, text.count)
-        let fault = actual == limit ? "here is another character" : "here are \(actual)"
-        throw RelayError(.badRequest, "a pin has \(limit) hexadecimal digits, \(fault)", limit: limit, actual: actual)
+        let (limit, actual) = (KeyPin.letterCount, text.count)
+        let fault = actual == limit ? "these are no such letters" : "here are \(actual)"
+        throw RelayError(.badRequest, "a pin has \(limit) letters of base64url, \(fault)", limit: limit, actual: actual)
     }
 
     static func check(_ addresses: [RelayAddress]) throws(RelayError) {

@@ -20,6 +20,7 @@ package enum HTTPRefusal: String, Error, Hashable, Sendable, CaseIterable {
     // WebSocket.
     case upgradeRequired = "upgrade_required", webSocketUpgrade = "websocket_upgrade", webSocketKey = "websocket_key"
     case webSocketVersion = "websocket_version", pipelinedUpgrade = "pipelined_upgrade"
+    case tlsRequired = "tls_required"
     // Bounds in time and number.
     case slowHead = "slow_head", pipelined
 
@@ -30,6 +31,7 @@ package enum HTTPRefusal: String, Error, Hashable, Sendable, CaseIterable {
             .fieldName, .fieldValue, .hostMissing, .hostTwice, .hostInvalid, .contentLengthTwice, .contentLength, .lengthAndEncoding,
             .webSocketUpgrade, .webSocketKey, .pipelinedUpgrade, .pipelined:
             .badRequest
+        case .tlsRequired: .permanentRedirect
         case .operatorOnly: .unauthorized
         case .foreignOrigin: .forbidden
         case .notFound: .notFound
@@ -85,6 +87,7 @@ package enum HTTPRefusal: String, Error, Hashable, Sendable, CaseIterable {
         case .webSocketKey: "Sec-WebSocket-Key is not 16 bytes in base64, once"
         case .webSocketVersion: "only version 13 of WebSocket is spoken"
         case .pipelinedUpgrade: "an upgrade stands behind a request that was not answered yet"
+        case .tlsRequired: "this relay wants TLS: the address begins with https://"
         case .slowHead: "the head took longer than \(GatewayLimits.headMilliseconds / 1_000) s"
         case .pipelined: "more than \(GatewayLimits.pipelinedBytesMax) bytes stand behind a request that was not answered yet"
         }
@@ -93,7 +96,7 @@ package enum HTTPRefusal: String, Error, Hashable, Sendable, CaseIterable {
 
 /// The statuses that this server answers with, and their phrases. [RFC 9110 §15, RFC 6585]
 package enum HTTPStatus: UInt16, Equatable, Sendable, CaseIterable {
-    case switchingProtocols = 101, ok = 200, notModified = 304
+    case switchingProtocols = 101, ok = 200, notModified = 304, permanentRedirect = 308
     case badRequest = 400, unauthorized = 401, forbidden = 403, notFound = 404, methodNotAllowed = 405, requestTimeout = 408
     case contentTooLarge = 413, uriTooLong = 414, expectationFailed = 417, misdirectedRequest = 421, upgradeRequired = 426
     case tooManyRequests = 429, headTooLarge = 431
@@ -104,6 +107,7 @@ package enum HTTPStatus: UInt16, Equatable, Sendable, CaseIterable {
         case .switchingProtocols: "Switching Protocols"
         case .ok: "OK"
         case .notModified: "Not Modified"
+        case .permanentRedirect: "Permanent Redirect"
         case .badRequest: "Bad Request"
         case .unauthorized: "Unauthorized"
         case .forbidden: "Forbidden"

@@ -40,7 +40,7 @@ package struct HTTPResponse: Equatable, Sendable {
     package var body: [UInt8]
     package var caching: Caching
     package var entityTag: EntityTag?
-    /// Names and values of the program's own: never what a peer sent.
+    /// Names and values of the program's own; of what a peer sent the host and path that were understood.
     package var fields: [Field] = []
     /// Why it is no answer to what was asked, for the counters.
     package var refusal: HTTPRefusal?

@@ -34,9 +34,9 @@ package struct HostCheck: Sendable {
         givenAddresses = ofAddresses
     }
 
-    /// Without a port the field means port 80. [RFC 9110 §4.2.1]
-    package func allows(_ authority: Authority) -> Bool {
-        let port = authority.port ?? 80
+    /// Without a port the field means port 80, inside TLS 443. [RFC 9110 §4.2.1]
+    package func allows(_ authority: Authority, isProtected: Bool = false) -> Bool {
+        let port = authority.port ?? (isProtected ? 443 : 80)
         func matches(_ given: Set<UInt16?>?) -> Bool {
             guard let given else { return false }
             // Behind a proxy that speaks TLS a field without a port means 443.

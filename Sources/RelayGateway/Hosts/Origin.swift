@@ -33,11 +33,14 @@ package enum OriginCheck {
     /// - Parameters:
     ///   - origins: the values of the fields `Origin`.
     ///   - host: of the same request, and allowed.
+    ///   - isProtected: whether it came by TLS of the relay's own.
     ///   - takesHTTPS: whether a proxy that is trusted speaks TLS for this relay.
     ///   - given: by its operator.
-    package static func allows(_ origins: [[UInt8]], host: Authority, takesHTTPS: Bool, given: Set<Origin>) -> Bool {
+    package static func allows(
+        _ origins: [[UInt8]], host: Authority, isProtected: Bool = false, takesHTTPS: Bool, given: Set<Origin>
+    ) -> Bool {
         guard let first = origins.first else { return true }
         guard origins.count == 1, let origin = Origin(first) else { return false }
-        return origin == Origin(isTLS: false, host) || takesHTTPS && origin == Origin(isTLS: true, host) || given.contains(origin)
+        return origin == Origin(isTLS: isProtected, host) || takesHTTPS && origin == Origin(isTLS: true, host) || given.contains(origin)
     }
 }

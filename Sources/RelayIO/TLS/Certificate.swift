@@ -3,22 +3,27 @@ internal import RelayPrimitives
 /// The key of a certificate and the names that it is for, read from DER (RFC 5280).
 ///
 /// Whoever speaks TLS judges the certificate; this is what a pin is compared with, and what an error tells.
-struct Certificate {
-    let pin: KeyPin
+package struct Certificate: Sendable {
+    package let pin: KeyPin
     /// Host names and addresses of the extension "subject alternative name", those of ordinary letters only.
-    let names: [String]
+    package let names: [String]
+    /// Whether it names itself as its issuer: no browser trusts it unasked.
+    package let isSelfIssued: Bool
+    /// Unix time, in seconds.
+    package let validUntil: Int
 
     private enum Tag {
         static let sequence: UInt8 = 0x30, octets: UInt8 = 0x04, identifier: UInt8 = 0x06
         static let version: UInt8 = 0xA0, extensions: UInt8 = 0xA3
         static let hostName: UInt8 = 0x82, address: UInt8 = 0x87
+        static let shortTime: UInt8 = 0x17, time: UInt8 = 0x18
     }
 
     /// 2.5.29.17
     private static let alternativeNames: [UInt8] = [0x55, 0x1D, 0x11]
 
     /// - Returns: `nil` if it is no certificate.
-    init?(der bytes: [UInt8]) {
+    package init?(der bytes: [UInt8]) {
         var all = Elements(bytes[...])
         guard let certificate = all.next(Tag.sequence), all.isAtEnd else { return nil }
         var signed = Elements(certificate.content)
@@ -29,15 +34,38 @@ struct Certificate {
             guard let serial = fields.next() else { return nil }
             field = serial
         }
-        // Behind the serial number: algorithm, issuer, validity, subject.
-        for _ in 0..<4 { guard fields.next(Tag.sequence) != nil else { return nil } }
-        guard let key = fields.next(Tag.sequence), let pin = KeyPin(Self.hexadecimal(SHA256.hash(Array(key.whole)))) else { return nil }
-        self.pin = pin
+        // Behind the serial number.
+        guard fields.next(Tag.sequence) != nil, let issuer = fields.next(Tag.sequence), let validity = fields.next(Tag.sequence),
+            let subject = fields.next(Tag.sequence), let end = Self.end(of: validity)
+        else { return nil }
+        isSelfIssued = issuer.whole.elementsEqual(subject.whole)
+        validUntil = end
+        guard let key = fields.next(Tag.sequence) else { return nil }
+        pin = KeyPin(subjectPublicKeyInfo: key.whole)
         var names: [String] = []
         while let field = fields.next() {
             if field.tag == Tag.extensions { names = Self.names(field.content) }
         }
         self.names = names
+    }
+
+    /// Of the two times the second, `YYMMDDhhmmssZ` or with four digits of the year. [RFC 5280 §4.1.2.5]
+    private static func end(of validity: Element) -> Int? {
+        var times = Elements(validity.content)
+        guard times.next() != nil, let end = times.next(), [Tag.shortTime, Tag.time].contains(end.tag) else { return nil }
+        var digits = end.content.dropLast().map { Int($0) - 48 }
+        // 50…99 are of the last century.
+        if end.tag == Tag.shortTime { digits = (digits.first ?? 0 < 5 ? [2, 0] : [1, 9]) + digits }
+        guard digits.count == 14, digits.allSatisfy((0...9).contains), end.content.last == UInt8(ascii: "Z") else { return nil }
+        func number(_ range: Range<Int>) -> Int { digits[range].reduce(0) { $0 * 10 + $1 } }
+        let days = days(year: number(0..<4), month: number(4..<6), day: number(6..<8))
+        return ((days * 24 + number(8..<10)) * 60 + number(10..<12)) * 60 + number(12..<14)
+    }
+
+    /// Since 1970, in the Gregorian calendar; a year begins with March here, so that its last day may be the 29th of February.
+    private static func days(year: Int, month: Int, day: Int) -> Int {
+        let year = month > 2 ? year : year - 1, month = (month + 9) % 12
+        return 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - 719_468
     }
 
     private static func names(_ extensions: ArraySlice<UInt8>) -> [String] {
@@ -80,10 +108,6 @@ struct Certificate {
             true
         default: false
         }
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }
 

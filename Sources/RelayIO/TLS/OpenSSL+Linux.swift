@@ -66,11 +66,11 @@
         }
 
         static let ofSystem = Result<OpenSSL, SocketAddress.Failure> { () throws(SocketAddress.Failure) in
-            try OpenSSL(libraries: ("libssl.so.3", "libcrypto.so.3"))
+            try OpenSSL(libraries: (SharedLibrary.ssl, SharedLibrary.crypto))
         }
 
         init(libraries: (ssl: String, crypto: String)) throws(SocketAddress.Failure) {
-            let ssl = try Library(libraries.ssl), crypto = try Library(libraries.crypto)
+            let ssl = try SharedLibrary(libraries.ssl), crypto = try SharedLibrary(libraries.crypto)
             // Else it frees what a handshake on another thread uses when the process ends.
             let initialize: @convention(c) (UInt64, Pointer?) -> Int32 = try crypto.function("OPENSSL_init_crypto")
             _ = initialize(Constant.cleansNothingUp, nil)
@@ -109,25 +109,6 @@
             clearErrors = try crypto.function("ERR_clear_error")
             firstError = try crypto.function("ERR_peek_error")
             errorText = try crypto.function("ERR_reason_error_string")
-        }
-
-        /// A library that stays loaded.
-        private struct Library {
-            private let name: String
-            private let handle: Pointer
-
-            init(_ name: String) throws(SocketAddress.Failure) {
-                guard let handle = dlopen(name, RTLD_NOW) else { throw TLSFailure.notThere(Self.error()) }
-                (self.name, self.handle) = (name, handle)
-            }
-
-            /// - Returns: the function as the type that the caller wants, which is trusted to be its own.
-            func function<Function>(_ symbol: String) throws(SocketAddress.Failure) -> Function {
-                guard let pointer = dlsym(handle, symbol) else { throw TLSFailure.notThere(Self.error()) }
-                return unsafeBitCast(pointer, to: Function.self)
-            }
-
-            private static func error() -> String { dlerror().map { String(cString: $0) } ?? "it cannot be loaded" }
         }
 
         func der(of certificate: Pointer) -> [UInt8] {

@@ -12,7 +12,7 @@ extension Engine {
     /// The first byte of a link was not 0. [FR5]
     func beginWeb(_ id: ConnectionID) {
         guard let link = link(id) else { return }
-        links[Int(id.index)]!.speech = .web(WebLink(link.end, now: SystemClock.monotonicNanoseconds()))
+        links[Int(id.index)]!.speech = .web(WebLink(link.end, isProtected: link.isProtected, now: SystemClock.monotonicNanoseconds()))
         requesters.append(id)
         hub.handle(.speaksHTTP(id), at: Self.now())
         if !webSweepIsSet { setWebSweep() }

@@ -17,7 +17,7 @@ final class WebLink {
         case left
     }
 
-    var gateway = Gateway()
+    var gateway: Gateway
     var outlet = WebSocketOutlet()
     let end: RemoteEnd
     private(set) var stage = Stage.requests
@@ -35,8 +35,10 @@ final class WebLink {
     static let idle: UInt64 = 10_000_000_000
     static let reading: UInt64 = 30_000_000_000
 
-    init(_ end: RemoteEnd, now: UInt64) {
+    /// - Parameter isProtected: by TLS of the relay's own.
+    init(_ end: RemoteEnd, isProtected: Bool, now: UInt64) {
         self.end = end
+        gateway = Gateway(isProtected: isProtected)
         deadline = now + Self.idle
     }
 

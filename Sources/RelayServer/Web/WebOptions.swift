@@ -18,6 +18,9 @@ extension WhiteboardRelay {
         /// What the local network calls the relay, while it does.
         package var announcedName: String?
 
+        /// What others must know of the relay's TLS, where it speaks TLS.
+        package var tls: TLSReport?
+
         /// This machine's names, no proxy, numbers for this machine alone.
         public init() {}
 
@@ -35,6 +38,7 @@ struct WebSite: Sendable {
     let operators: Operators
     private let takesHTTPS: Bool
     private let origins: Set<Origin>
+    private let wantsTLS: Bool
     private let echoBytesMax: Int?
 
     static let socketPath = "/ws"
@@ -69,6 +73,7 @@ struct WebSite: Sendable {
         operators = Operators(token: web.operatorToken.map { Array($0.utf8) }, trustedProxies: proxies)
         takesHTTPS = !proxies.isEmpty
         self.origins = origins
+        wantsTLS = web.tls.map { !$0.allowsPlain } ?? false
         self.echoBytesMax = echoBytesMax
     }
 
@@ -81,6 +86,7 @@ struct WebSite: Sendable {
             files: Self.files, dynamicPaths: Engine.Path.all, webSocketPath: Self.socketPath,
             hosts: HostCheck(port: port, addresses: addresses, names: names, given: given),
             links: links, takesHTTPSOrigin: takesHTTPS)
+        site.wantsTLS = wantsTLS
         site.origins = origins
         if let echoBytesMax { site.sockets = .echo(messageBytesMax: echoBytesMax) }
         return site

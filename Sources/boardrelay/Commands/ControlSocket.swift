@@ -95,8 +95,19 @@ enum ControlSocket {
 
     static func keys(on path: String) throws(RelayServerError) -> KeysReport { try WhiteboardRelay.keys(controlSocket: path) }
 
+    static let own = OwnRelay(hostKey: hostKey, protection: protection)
+
+    /// How a relay that this user runs on this machine is reached, if the address is its and it speaks TLS.
+    private static func protection(of address: RelayAddress) -> RelayAddress.Protection? {
+        guard isHere(address) else { return nil }
+        let about = try? ask(.port(address.port), address: \.address) { path throws(RelayServerError) in
+            try WhiteboardRelay.about(controlSocket: path)
+        }
+        return about?.answer.tls?.protection
+    }
+
     /// The host key of a relay that this user runs on this machine, if the address is its.
-    static func hostKey(of address: RelayAddress) -> String? {
+    private static func hostKey(of address: RelayAddress) -> String? {
         guard isHere(address) else { return nil }
         return try? ask(.port(address.port), address: \.address, keys).answer.host
     }

@@ -41,10 +41,8 @@ struct Entrance: Sendable {
 
     /// The address for others, and its code as the last thing, so that the terminal shows all of it. The host's address is left out:
     /// a projector may show the terminal.
-    ///
-    /// - Parameter addresses: the best first.
-    func lines(_ addresses: [RelayAddress]) -> [String] {
-        guard isTerminal, let first = addresses.first else { return [] }
+    func lines(_ ways: Ways) -> [String] {
+        guard isTerminal, let first = ways.entrances.first else { return [] }
         switch access {
         case .open, .tokens: return page(first, KeyText.url(first), "Open in a browser")
         case .keys(let role, _): return keys.map { page(first, KeyText.url(first, $0.join), "join (\(role.rawValue))") } ?? []
@@ -52,11 +50,11 @@ struct Entrance: Sendable {
     }
 
     /// Whether there is a code to be shown: only where others reach the relay, and where it fits.
-    func hasCode(_ addresses: [RelayAddress]) -> Bool { lines(addresses).count > 2 }
+    func hasCode(_ ways: Ways) -> Bool { lines(ways).count > 2 }
 
     /// For whoever runs the lesson, when asked for; `nil` if there is no host key.
-    func hostLine(_ addresses: [RelayAddress]) -> String? {
-        guard let keys, let first = addresses.first else { return nil }
+    func hostLine(_ ways: Ways) -> String? {
+        guard let keys, let first = ways.entrances.first else { return nil }
         return "host (moderator):  \(KeyText.hostURL(first, host: keys.host, join: keys.join))  (for you alone)"
     }
 
@@ -118,13 +116,13 @@ extension Entrance {
             columns: columns, rows: rows)
     }
 
-    func show(_ addresses: [RelayAddress]) {
-        for line in lines(addresses) { Console.note(line) }
+    func show(_ ways: Ways) {
+        for line in lines(ways) { Console.note(line) }
     }
 
     /// Alone on the screen; what stood there is above it.
-    func showAlone(_ addresses: [RelayAddress]) {
+    func showAlone(_ ways: Ways) {
         Console.noteRaw(String(repeating: "\n", count: rows))
-        show(addresses)
+        show(ways)
     }
 }

@@ -141,9 +141,11 @@ enum KeyText {
     /// - Parameter name: the address by this name alone.
     static func pages(_ report: KeysReport, name: String? = nil) -> [String] {
         if let name { return report.page(named: name).map { [$0] } ?? [] }
-        let addresses = RelayAddress(report.address).map { Interfaces.reachable($0) } ?? []
+        let reachable = RelayAddress(report.address).map { Interfaces.reachable($0) } ?? []
+        let addresses = report.tls?.pages(reachable) ?? reachable
+        if let tls = report.tls, addresses.isEmpty { return tls.links(reachable).map { "\($0)/" } }
         // Not every device knows such a name: it comes last.
-        let announced = report.isBehindTLS ? nil : report.announcedName.flatMap { report.page(named: $0) }
+        let announced = report.isBehindTLS || report.tls?.names.isEmpty == false ? nil : report.announcedName.flatMap { report.page(named: $0) }
         return report.hostNames.compactMap { report.page(named: $0) } + addresses.map(\.pageURL) + [announced].compactMap { $0 }
     }
 
@@ -151,7 +153,10 @@ enum KeyText {
     static func lines(_ report: KeysReport, _ kind: AccessKeys.Kind, pages: [String], json: Bool, isAlone: Bool) -> [String] {
         let key = kind == .join ? report.join : report.host
         let role = kind == .join ? report.joinRole : "moderator"
-        let urls = pages.map { "\($0)#key=\(key)" + (kind == .join ? "" : "&j=\(report.join)") }
+        let pin = report.tls.map { "&pin=\($0.pin)" } ?? ""
+        let urls = pages.map { page in
+            "\(page)#key=\(key)" + (kind == .join ? "" : "&j=\(report.join)") + (page.hasPrefix("relays:") ? pin : "")
+        }
         if json {
             let object: JSONValue = [
                 "kind": .string(kind.rawValue), "role": .string(role), "key": .string(key), "urls": .array(urls.map(JSONValue.string)),
@@ -172,6 +177,14 @@ enum KeyText {
 
     /// Opens the whiteboard. What stands behind `#` no browser sends to anybody.
     static func url(_ address: RelayAddress, _ key: String? = nil) -> String {
-        address.pageURL + (key.map { "#key=\($0)" } ?? "")
+        guard case .pinned = address.protection else { return address.pageURL + (key.map { "#key=\($0)" } ?? "") }
+        return link(address, key)
+    }
+
+    /// For programs: with the pin, where there is one.
+    static func link(_ address: RelayAddress, _ key: String? = nil) -> String {
+        var parts = key.map { ["key=\($0)"] } ?? []
+        if case .pinned(let pin) = address.protection { parts.append("pin=\(pin)") }
+        return "\(address)" + (parts.isEmpty ? "" : "/#\(parts.joined(separator: "&"))")
     }
 }

@@ -67,9 +67,10 @@ extension Command {
         reload.begins(server)
         let bound = RelayAddress(host: options.host ?? "::", port: server.address.port)
         let screen = ServeScreen(
-            log: log, view: view, addresses: { @Sendable in Interfaces.reachable(bound) },
+            log: log, view: view, ways: { @Sendable in Ways(Interfaces.reachable(bound), server.tls) },
             entrance: { @Sendable in Entrance(reload.options, server) })
-        for address in screen.addresses() { try? Console.print("\(address)") }
+        for link in screen.ways().links { try? Console.print(KeyText.link(link)) }
+        if let note = server.tls.flatMap({ Ways.note($0) }) { log.note(note) }
         log.note(
             "boardrelay \(Program.version) listens. \(screen.entrance().rule) "
                 + (settings.folder.map { "Boards, metadata and locks are kept in \($0)." } ?? "Nothing is kept on disk."))
@@ -77,7 +78,7 @@ extension Command {
         await keyboard?.ready()
         // Nobody presses a key in front of a service.
         if manager == nil {
-            let code = screen.entrance().hasCode(screen.addresses()) ? ", c for the code again" : ""
+            let code = screen.entrance().hasCode(screen.ways()) ? ", c for the code again" : ""
             log.note("Ctrl-C ends it." + (keyboard == nil ? "" : " Press h for the host's address\(code)."))
         }
         screen.show()

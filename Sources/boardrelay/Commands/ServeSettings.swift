@@ -38,6 +38,11 @@ extension Command {
         .value(
             "--token-audience", as: "NAME", default: "only tokens without one",
             help: "Accepts only tokens that name this audience (aud)."),
+        .value(
+            "--tls-certificate", as: "FILE",
+            help: "Certificate in PEM, behind it those that it stands on. The port then speaks TLS. 'boardrelay tls new' makes one."),
+        .value("--tls-key", as: "FILE", help: "Its key in PEM, without a password."),
+        .flag("--allow-plain", help: "With --tls-certificate: lets clients in without TLS, too."),
         .list("--host-name", as: "NAME[:PORT]", help: "Another name that browsers may use for this relay, such as a proxy's."),
         .list("--allow-origin", as: "ORIGIN", help: "Lets pages from this origin connect, such as http://localhost:5173."),
         .list(
@@ -129,6 +134,7 @@ struct ServeSettings: Sendable {
         if let folder { options.storage = .folder(folder) }
         options.access = try Self.access(arguments)
         options.web = try Self.web(arguments)
+        options.tls = try Self.tls(arguments)
         options.controlSocket = arguments.value("--control") ?? ControlSocket.path(folder: folder, port: port)
         options.groupSocket = ControlSocket.path(ofService: environment["RUNTIME_DIRECTORY"])
         // So that commands of this user find it by its address, wherever it keeps its data.
@@ -165,6 +171,21 @@ struct ServeSettings: Sendable {
             throw UsageError(error.text)
         }
         return web
+    }
+
+    private static func tls(_ arguments: Arguments) throws -> WhiteboardRelay.TLS? {
+        let allowsPlain = arguments.flag("--allow-plain")
+        switch (arguments.value("--tls-certificate"), arguments.value("--tls-key")) {
+        case (let certificate?, let key?):
+            let tls = WhiteboardRelay.TLS(certificatePath: certificate, keyPath: key, allowsPlain: allowsPlain)
+            do throws(RelayServerError) { try tls.validate() } catch { throw UsageError(error.text) }
+            return tls
+        case (nil, nil):
+            if allowsPlain { throw arguments.wrong("--allow-plain", "goes with --tls-certificate") }
+            return nil
+        case (_?, nil): throw arguments.wrong("--tls-certificate", "goes with --tls-key")
+        case (nil, _?): throw arguments.wrong("--tls-key", "goes with --tls-certificate")
+        }
     }
 
     private static func memory(_ arguments: Arguments) throws(UsageError) -> Int {

@@ -41,7 +41,7 @@ extension Command {
         let entrance = Entrance(options, server)
         log.note("A lesson is being drawn. Ctrl-C ends it.")
         for address in Interfaces.reachable(bound) { try? Console.print(KeyText.url(address, server.keys!.join)) }
-        entrance.show(Interfaces.reachable(bound))
+        entrance.show(Ways(Interfaces.reachable(bound), nil))
         // Of every interface the one that is always there.
         let here = Interfaces.reachable(bound, of: [options.host == "::" ? "::1" : "127.0.0.1"])[0]
         do {

@@ -1,0 +1,55 @@
+internal import RelayCore
+import RelayIO
+import RelaySystem
+
+#if os(Linux)
+    /// A certificate with its key.
+    typealias TLSIdentity = TLSServerContext
+
+    @available(macOS 15, iOS 18, *)
+    extension Engine {
+        func listen(_ host: String?, _ port: UInt16, _ identity: TLSIdentity) throws -> any PortEntry {
+            try TLSFront(
+                host: host, port: port, identity,
+                deliver: { @Sendable [weak self] descriptor, peer, isProtected in
+                    guard let self else { return discardDescriptor(descriptor) }
+                    enter { _ = $0.accepted(descriptor, peer, isProtected: isProtected) }
+                },
+                released: { @Sendable [weak self] in self?.enter { $0.portReleased() } })
+        }
+
+        /// Handshakes show it from now on. Who is in stays.
+        func use(_ identity: TLSIdentity) { (listener as? TLSFront)?.use(identity) }
+
+        var tlsCounters: TLSCounters? { (listener as? TLSFront)?.counters }
+    }
+
+    @available(macOS 15, iOS 18, *)
+    extension WhiteboardRelay.TLS {
+        /// - Throws: what is wrong with the files, or that there is no OpenSSL.
+        func identity() throws(RelayServerError) -> TLSIdentity {
+            do throws(SocketAddress.Failure) {
+                return try TLSServerContext(certificatePath: certificatePath, keyPath: keyPath)
+            } catch {
+                throw RelayServerError(text: "TLS: \(error)")
+            }
+        }
+    }
+#else
+    /// There is none: see `WhiteboardRelay.TLS`.
+    struct TLSIdentity: Sendable { let certificate: Certificate }
+
+    @available(macOS 15, iOS 18, *)
+    extension Engine {
+        func listen(_ host: String?, _ port: UInt16, _ identity: TLSIdentity) throws -> any PortEntry { preconditionFailure("no TLS here") }
+        func use(_ identity: TLSIdentity) {}
+        var tlsCounters: TLSCounters? { nil }
+    }
+
+    @available(macOS 15, iOS 18, *)
+    extension WhiteboardRelay.TLS {
+        func identity() throws(RelayServerError) -> TLSIdentity {
+            throw RelayServerError(text: "a relay speaks TLS by itself on Linux; here put a proxy in front of it")
+        }
+    }
+#endif
