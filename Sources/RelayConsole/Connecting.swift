@@ -30,7 +30,9 @@ extension Arguments {
     /// A relay of this user is reached by the TLS that it speaks, though the address is without.
     package func invitation(environment: [String: String] = ProcessInfo.processInfo.environment) throws(UsageError) -> Invitation {
         var invitation = try givenInvitation(environment)
-        guard invitation.addresses[0].protection == .plain, let protection = own.protection(invitation.addresses[0]) else { return invitation }
+        guard invitation.addresses[0].protection == .plain, let protection = own.protection(invitation.addresses[0]) else {
+            return invitation
+        }
         for index in invitation.addresses.indices { invitation.addresses[index].protection = protection }
         return invitation
     }

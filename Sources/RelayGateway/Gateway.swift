@@ -170,8 +170,10 @@ package struct Gateway: Sendable {
             return .ask(request)
         case .webSocket:
             guard WebSocketHandshake.isUpgrade(request) else { throw .upgradeRequired }
-            guard OriginCheck.allows(
-                request.values("origin"), host: host, isProtected: isProtected, takesHTTPS: site.takesHTTPSOrigin, given: site.origins) else {
+            guard
+                OriginCheck.allows(
+                    request.values("origin"), host: host, isProtected: isProtected, takesHTTPS: site.takesHTTPSOrigin, given: site.origins)
+            else {
                 refusedOrigin = request.values("origin").first.map { String(decoding: $0.prefix(100), as: UTF8.self) }
                 throw .foreignOrigin
             }

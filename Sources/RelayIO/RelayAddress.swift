@@ -90,7 +90,8 @@ public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
 ///
 /// A new certificate for the same key has the same pin. This prints it:
 ///
-///     openssl x509 -in relay.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl sha256 -binary | head -c 16 | basenc --base64url | head -c 22
+///     openssl x509 -in relay.pem -pubkey -noout | openssl pkey -pubin -outform der |
+///         openssl sha256 -binary | head -c 16 | basenc --base64url | head -c 22
 package struct KeyPin: Hashable, Sendable, CustomStringConvertible {
     /// Letters of a pin.
     package static let letterCount = 22

@@ -87,7 +87,7 @@ import Testing
     ]
 
     @Test("[HT1, HT2] what is no request of RFC 9112, or not one of ours, is refused for its own reason", arguments: bad)
-    func bad(row: Row) {
+    func refuses(row: Row) {
         let reading = Reading(row.text)
         #expect(reading.requests == [] && reading.refusal == row.refusal)
         // At the byte that makes it so, however the bytes come.
@@ -99,7 +99,7 @@ import Testing
     static let ofSites: Set<HTTPRefusal> = [
         .hostInvalid, .wrongHost, .foreignOrigin, .notFound, .operatorOnly, .upgradeRequired, .webSocketUpgrade, .webSocketKey,
         .webSocketVersion,
-        .pipelinedUpgrade, .slowHead, .pipelined,
+        .pipelinedUpgrade, .slowHead, .pipelined, .tlsRequired,
     ]
 
     @Test("[HT1] each refusal has a row, a status of its class and a label of its own")
@@ -107,7 +107,8 @@ import Testing
         let shown = Set(Self.bad.map(\.refusal)).union([.tooManyFields])
         #expect(shown.isDisjoint(with: Self.ofSites) && shown.union(Self.ofSites) == Set(HTTPRefusal.allCases))
         for refusal in HTTPRefusal.allCases {
-            #expect((400..<600).contains(refusal.status.rawValue) && !refusal.text.isEmpty)
+            let least: UInt16 = refusal == .tlsRequired ? 308 : 400
+            #expect((least..<600).contains(refusal.status.rawValue) && !refusal.text.isEmpty)
             #expect(refusal.rawValue.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }, "\(refusal.rawValue)")
         }
         let statuses: [(HTTPRefusal, UInt16)] = [

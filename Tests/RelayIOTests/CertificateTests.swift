@@ -21,11 +21,16 @@ import Testing
     private static let key = sequence(sequence([6, 1, 42]), element(3, [UInt8](repeating: 7, count: 271)))
 
     /// With what a pin does not depend on.
-    private static func certificate(names: [[UInt8]], version: [UInt8] = element(0xA0, [2, 1, 2]), unique: [UInt8] = []) -> [UInt8] {
+    private static func time(_ text: String) -> [UInt8] { element(text.utf8.count == 13 ? 0x17 : 0x18, Array(text.utf8)) }
+
+    private static func certificate(
+        names: [[UInt8]], version: [UInt8] = element(0xA0, [2, 1, 2]), unique: [UInt8] = [],
+        validity: [UInt8] = sequence(time("260101000000Z"), time("270301120000Z")), subject: [UInt8] = sequence([1, 1, 1])
+    ) -> [UInt8] {
         let other = sequence(element(6, [0x55, 0x1D, 0x13]), element(1, [255]), element(4, sequence()))
         let named = sequence(element(6, [0x55, 0x1D, 0x11]), element(1, [255]), element(4, sequence(names.flatMap { $0 })))
         let extensions = element(0xA3, sequence(other, named))
-        let signed = sequence(version, [2, 1, 9], sequence(), sequence(), sequence(), sequence(), key, unique, extensions)
+        let signed = sequence(version, [2, 1, 9], sequence(), sequence(), validity, subject, key, unique, extensions)
         return sequence(signed, sequence(), [3, 1, 0])
     }
 
@@ -35,17 +40,29 @@ import Testing
         element(0x87, [0xFE, 0x80] + [UInt8](repeating: 0, count: 13) + [0x1A]),
     ]
 
-    @Test("a pin is the SHA-256 of the whole SubjectPublicKeyInfo; names of other letters, and other kinds, are left out")
+    @Test("a pin is half of the SHA-256 of the whole SubjectPublicKeyInfo; names of other letters, and other kinds, are left out")
     func reads() throws {
-        let digest = SHA256.hash(Self.key).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let pin = Base64URL.encode(Array(SHA256.hash(Self.key).prefix(16)))
         for bytes in [
             Self.certificate(names: Self.names), Self.certificate(names: Self.names, version: []),
             Self.certificate(names: Self.names, unique: Self.element(0x81, [1])),
         ] {
             let certificate = try #require(Certificate(der: bytes))
-            #expect(certificate.pin.description == digest)
+            #expect(certificate.pin.description == pin)
             #expect(certificate.names == ["board.example", "*.Board_1.example", "192.168.1.5", "fe80:0:0:0:0:0:0:1a"])
         }
+    }
+
+    @Test("the end of a certificate is read in both forms that times have, and that it names itself as its issuer", arguments: [
+        ("270301120000Z", 1_803_902_400), ("490101000000Z", 2_493_072_000), ("500101000000Z", -631_152_000),
+        ("20240229235959Z", 1_709_251_199), ("20500101000000Z", 2_524_608_000), ("27030112000Z", nil), ("2703011200+0Z", nil),
+    ] as [(String, Int?)])
+    func ends(text: String, seconds: Int?) {
+        let validity = Self.sequence(Self.time("260101000000Z"), Self.time(text))
+        let certificate = Certificate(der: Self.certificate(names: [], validity: validity))
+        #expect(certificate?.validUntil == seconds && certificate?.isSelfIssued != true)
+        let own = Certificate(der: Self.certificate(names: [], validity: validity, subject: Self.sequence()))
+        #expect(own?.isSelfIssued == (seconds == nil ? nil : true))
     }
 
     @Test("a certificate that is cut anywhere, or has more behind it, is none; one with a wrong byte ends nothing")

@@ -23,11 +23,9 @@
                 guard library.useChain(context, certificatePath) == 1 else {
                     throw SocketAddress.Failure("\(certificatePath) has no certificate in PEM: \(library.lastError())")
                 }
-                guard library.useKey(context, keyPath, OpenSSLServer.Constant.pem) == 1 else {
-                    throw SocketAddress.Failure("\(keyPath) has no key in PEM that is without a password: \(library.lastError())")
-                }
-                guard library.checkKey(context) == 1 else {
-                    throw SocketAddress.Failure("the key in \(keyPath) is not that of the certificate in \(certificatePath)")
+                guard library.useKey(context, keyPath, OpenSSLServer.Constant.pem) == 1, library.checkKey(context) == 1 else {
+                    throw SocketAddress.Failure(
+                        "\(keyPath) is not the certificate's key in PEM without a password: \(library.lastError())")
                 }
                 guard let shown = library.certificate(context).flatMap({ Certificate(der: base.der(of: $0)) }) else {
                     throw SocketAddress.Failure("the certificate in \(certificatePath) cannot be read")

@@ -45,6 +45,11 @@ extension Engine {
         process(&text)
         gauges(census, &text)
         bounds(census, configuration, &text)
+        if let tls = tlsCounters {
+            text.single("boardrelay_tls_connections", .gauge, "Connections in a handshake, or by TLS.", UInt64(tls.links))
+            text.begin("boardrelay_tls_handshakes_total", .counter, "First bytes of connections at a relay with TLS, by what came of them.")
+            for (outcome, count) in tls.handshakes.sorted(by: { $0.key < $1.key }) { text.sample(count, [.init("outcome", outcome)]) }
+        }
         text.single("boardrelay_connections_opened_total", .counter, "Connections that came.", counters.connectionsOpened)
         text.begin("boardrelay_sessions_total", .counter, "Sessions that began, were resumed, and ended because nobody came back.")
         text.sample(counters.sessionsOpened, [.init("event", "opened")])

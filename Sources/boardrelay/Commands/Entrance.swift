@@ -59,7 +59,9 @@ struct Entrance: Sendable {
     }
 
     private func page(_ address: RelayAddress, _ url: String, _ label: String) -> [String] {
-        let line = "\(label):  \(url)"
+        // What no browser opens an app reads.
+        let isForApps = address.protection != .plain && address.protection != .certified
+        let line = (isForApps ? "For apps" : label) + ":  \(url)"
         if IPAddress(address.host)?.isLoopback ?? (address.host == "localhost") {
             let isEvery = host == nil || host == "::" || host == "0.0.0.0"
             let why = isEvery ? "This machine has no network" : "The relay listens on \(address.host)"

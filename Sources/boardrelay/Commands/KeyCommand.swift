@@ -145,8 +145,10 @@ enum KeyText {
         let addresses = report.tls?.pages(reachable) ?? reachable
         if let tls = report.tls, addresses.isEmpty { return tls.links(reachable).map { "\($0)/" } }
         // Not every device knows such a name: it comes last.
-        let announced = report.isBehindTLS || report.tls?.names.isEmpty == false ? nil : report.announcedName.flatMap { report.page(named: $0) }
-        return report.hostNames.compactMap { report.page(named: $0) } + addresses.map(\.pageURL) + [announced].compactMap { $0 }
+        let hasCertificate = report.isBehindTLS || report.tls?.names.isEmpty == false
+        let announced = hasCertificate ? nil : report.announcedName.flatMap { report.page(named: $0) }
+        let given = report.hostNames.compactMap { report.page(named: $0) }
+        return given + addresses.map(\.pageURL) + [announced].compactMap { $0 }
     }
 
     /// - Parameter isAlone: prints one address of one key, to copy.

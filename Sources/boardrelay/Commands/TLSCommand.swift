@@ -20,7 +20,8 @@ extension Command {
         arguments: [
             .action(
                 TLSAction.self,
-                help: "new: makes a key, if there is none, and a certificate that the key signs. show: tells names, end and pin of a certificate."
+                help: "new: makes a key, if there is none, and a certificate that the key signs. "
+                    + "show: tells names, end and pin of a certificate."
             ),
             .init(name: "FILE", isOptional: true, help: "show: a certificate in PEM."),
         ],
@@ -92,7 +93,8 @@ struct CertificateFiles {
                 guard given.isEmpty else { throw UsageError("option --name: \(Printable.quoted(text)) is no name of a certificate") }
                 return nil
             }
-            let folder = arguments.value("--output") ?? WhiteboardRelay.Storage.defaultFolder.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
+            let beside = WhiteboardRelay.Storage.defaultFolder.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
+            let folder = arguments.value("--output") ?? beside
             let files = CertificateFiles(certificate: "\(folder)/\(certificate)", key: "\(folder)/\(key)")
             let maker = try CertificateMaker()
             let fresh = try maker.key()

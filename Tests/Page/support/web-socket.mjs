@@ -1,6 +1,7 @@
 // A WebSocket as pages have it, for Node 20, which has none: as much of RFC 6455 as a client and the relay say to each other.
 import {createHash, randomBytes} from 'node:crypto'
 import {connect} from 'node:net'
+import {connect as connectTLS} from 'node:tls'
 
 const binary = 2, close = 8, ping = 9, pong = 10
 
@@ -10,14 +11,15 @@ export class NodeWebSocket {
   /** @param {string|URL} url @param {{origin?: string}} [page] the origin of the page that it plays */
   constructor(url, {origin} = {}) {
     const {protocol, hostname, port, host, pathname, search} = new URL(url)
-    if (protocol !== 'ws:') throw new SyntaxError(`${protocol} is not spoken here`)
+    if (!/^wss?:$/.test(protocol)) throw new SyntaxError(`${protocol} is not spoken here`)
     const key = randomBytes(16).toString('base64')
     this.accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
-    this.socket = connect(Number(port || 80), hostname)
+    const isTLS = protocol === 'wss:'
+    this.socket = isTLS ? connectTLS(Number(port || 443), hostname, {servername: hostname}) : connect(Number(port || 80), hostname)
     const head = [`GET ${pathname}${search} HTTP/1.1`, `Host: ${host}`, 'Connection: Upgrade', 'Upgrade: websocket',
         'Sec-WebSocket-Version: 13', `Sec-WebSocket-Key: ${key}`]
     if (origin) head.push(`Origin: ${origin}`)
-    this.socket.on('connect', () => this.socket.write(`${head.join('\r\n')}\r\n\r\n`))
+    this.socket.on(isTLS ? 'secureConnect' : 'connect', () => this.socket.write(`${head.join('\r\n')}\r\n\r\n`))
     this.socket.on('data', bytes => {
       this.input = Buffer.concat([this.input, bytes])
       this.read()

@@ -14,7 +14,7 @@ import Testing
 
     /// The answer to a request, and the link that is to write it.
     private func asked(_ fields: String) throws -> (WebLink, Gateway.Answer) {
-        let web = WebLink(RemoteEnd(try SocketAddress.resolve(host: "127.0.0.1", port: 5)[0]), now: 0)
+        let web = WebLink(RemoteEnd(try SocketAddress.resolve(host: "127.0.0.1", port: 5)[0]), isProtected: false, now: 0)
         var bytes = Array("GET /relay-client.js HTTP/1.1\r\nHost: 127.0.0.1:7420\r\n\(fields)\r\n".utf8)
         let site = try site()
         let action = bytes.withUnsafeMutableBytes { bytes in
