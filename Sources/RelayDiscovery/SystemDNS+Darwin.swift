@@ -1,6 +1,6 @@
 #if canImport(Darwin)
     package import Dispatch
-    internal import RelayIO
+    package import RelayIO
     internal import dnssd
 
     /// An operation of the system's multicast DNS, which lasts until it is dropped. All of it happens on its queue, which is serial.
@@ -91,7 +91,7 @@
 
     extension SocketAddress.Failure {
         /// The system, or the person before it, keeps the app from the local network.
-        package static let localNetwork = SocketAddress.Failure(
+        static let localNetwork = SocketAddress.Failure(
             """
             this app may not look into the local network: its Info.plist needs NSLocalNetworkUsageDescription, and NSBonjourServices with \
             _boardrelay._tcp, and the person must allow it in Settings

@@ -42,7 +42,10 @@ import Testing
         func told(hour: Bool? = true) throws -> StatusAnswer { try #require(host.answer(StatusAnswer.self, host.status(hour: hour))) }
         _ = reader.frames()
         for _ in 0..<3 { host.publish("lesson", [1]) }
+        // It takes a little and no more.
+        driver.take(reader.id, bytes: 10)
         driver.advance(.milliseconds(250))
+        _ = host.frames()
         var measure = Measure()
         (measure.bytesIn, measure.bytesOut, measure.memoryBytes) = (700, 800, 9_000)
         for _ in 0..<6 { driver.hub.handle(.measured(measure), at: driver.now) }
