@@ -62,7 +62,7 @@ final class NearbySearch: Sendable {
     deinit { state.withLock { $0.browser }?.close() }
 
     func next() async throws(RelayError) -> [NearbyRelay]? {
-        begin()
+        if !Task.isCancelled { begin() }
         return try await news()
     }
 
