@@ -69,14 +69,14 @@ let package = Package(
         module("RelayIO", ["RelayPrimitives", .target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
         // What an app that only connects has no use for: Apple wants reasons for some of it.
         module("RelaySystem", ["RelayIO", .target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
-        // Relays of the local network: who looks for them, and who announces one, which no app links. Sockets on Linux only.
+        // Relays of the local network: who looks for them, and who announces one, which no app links. Apple's systems do both themselves.
         module("RelayDiscovery", ["RelayIO", "RelayPrimitives"]),
         module("RelayAnnouncement", ["RelayDiscovery", "RelayIO", "RelayPrimitives"]),
         // What the compiler puts into the program: the whiteboard and its client, the demo's lesson, and the commit of a packaged build.
         .target(name: "CResources"),
         .target(name: "RelayPage", dependencies: ["CResources"], exclude: ["client", "package.json", "page", "relay-client.d.ts", "relay-client.js"], swiftSettings: strict),
         module("RelayServer", ["RelayTokens", "RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayStorage", "RelaySystem", "RelayPage", "RelayPrimitives", "RelayRights", "RelayWire", onlyApple("RelayServerPrivacy")]),
-        module("RelayClient", ["RelayMonitoring", "RelayClientCore", "RelayIO", "RelayPrimitives", "RelayRights", "RelayWire", onlyApple("RelayClientPrivacy")]),
+        module("RelayClient", ["RelayMonitoring", "RelayClientCore", "RelayDiscovery", "RelayIO", "RelayPrimitives", "RelayRights", "RelayWire", onlyApple("RelayClientPrivacy")]),
         privacy("RelayServerPrivacy"),
         privacy("RelayClientPrivacy"),
         // What SwiftUI observes. Observation is in no other module: the daemon does not link it.
@@ -118,7 +118,7 @@ let package = Package(
         tests("RelayClientCoreTests", ["RelayPrimitives", "RelayRights", "RelayClientCore", "RelayCore", "RelayTestKit", "RelayTesting", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO", "RelaySystem"]),
         tests("RelaySystemTests", ["RelayIO", "RelaySystem"]),
-        tests("RelayDiscoveryTests", ["RelayAnnouncement", "RelayDiscovery", "RelayPrimitives"]),
+        tests("RelayDiscoveryTests", ["RelayAnnouncement", "RelayClient", "RelayClientCore", "RelayDiscovery", "RelayIO", "RelayPrimitives", "RelayWire"]),
         tests("RelayServerTests", ["RelayMonitoring", "RelayTokens", "RelayPrimitives", "RelayRights", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayStorage", "RelaySystem", "RelayWire", "RelayCore"]),
         tests("RelayRTMTests", ["RelayTokens", "RelayRTM", "RelayRights", "RelayClient", "RelayIO", "RelayServer", "RelayCore"]),
         tests("WhiteboardModelTests", ["WhiteboardModel", "RelayClient", "RelayServer"]),

@@ -409,6 +409,9 @@ static const unsigned char page_session_js[] = {
 static const unsigned char page_shapes_js[] = {
 #embed "../RelayPage/page/shapes.js"
 };
+static const unsigned char page_status_hour_js[] = {
+#embed "../RelayPage/page/status-hour.js"
+};
 static const unsigned char page_status_numbers_js[] = {
 #embed "../RelayPage/page/status-numbers.js"
 };
@@ -749,6 +752,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/replay/timeline.js", page_replay_timeline_js),
     FILE_NAMED("page/session.js", page_session_js),
     FILE_NAMED("page/shapes.js", page_shapes_js),
+    FILE_NAMED("page/status-hour.js", page_status_hour_js),
     FILE_NAMED("page/status-numbers.js", page_status_numbers_js),
     FILE_NAMED("page/status.css", page_status_css),
     FILE_NAMED("page/status.html", page_status_html),

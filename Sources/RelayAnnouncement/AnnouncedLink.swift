@@ -14,14 +14,16 @@ struct AnnouncedLink: Sendable {
 
     enum Phase: Sendable, Equatable {
         /// Asks whether somebody has the names, and is silent otherwise.
-        case probing(sent: Int, next: Instant)
-        /// Has them. Says so once more, if there is a moment for it.
-        case claimed(again: Instant?)
+        case probing(sent: Int)
+        /// Has them.
+        case claimed
     }
 
     let interface: LinkInterface
     let instance: DNSName, host: DNSName
-    private(set) var phase: Phase
+    private(set) var phase = Phase.probing(sent: 0)
+    /// When it asks again, or says once more that it has them, if it does.
+    private(set) var next: Instant?
     private(set) var answers: [Answer]
     /// Unicast answers, since a moment.
     private var answersToOne = 0, second = Instant(nanoseconds: 0)
@@ -54,32 +56,23 @@ struct AnnouncedLink: Sendable {
             bits.removeLast(bits.reversed().prefix { $0 == 0 }.count)
             return unique(name, DNSType.nsec, name.bytes + [0, UInt8(bits.count)] + bits)
         }
-        (self.interface, self.instance, self.host, phase) = (interface, instance, host, .probing(sent: 0, next: next))
+        (self.interface, self.instance, self.host, self.next) = (interface, instance, host, next)
         answers = (listed + service + addresses + absences).map { Answer(record: $0) }
     }
 
     /// Asks for the names, and forgets what all were to be told.
-    mutating func ask(at next: Instant) {
-        phase = .probing(sent: 0, next: next)
+    mutating func ask(at next: Instant, sent: Int = 0) {
+        (phase, self.next) = (.probing(sent: sent), next)
         for place in answers.indices { answers[place].dueAt = nil }
     }
 
-    mutating func asked(sent: Int, next: Instant) { phase = .probing(sent: sent, next: next) }
-
     /// Has the names, and says so.
     mutating func announce(at now: Instant, again: Instant?) {
-        phase = .claimed(again: again)
+        (phase, next) = (.claimed, again)
         for place in answers.indices where !answers[place].isAbsence { schedule(place, at: now) }
     }
 
-    var nextDeadline: Instant? {
-        let next: Instant? =
-            switch phase {
-            case .probing(_, let next): next
-            case .claimed(let again): again
-            }
-        return answers.reduce(next) { Instant.earlier($0, $1.dueAt) }
-    }
+    var nextDeadline: Instant? { answers.reduce(next) { Instant.earlier($0, $1.dueAt) } }
 
     /// What nobody else may have.
     var claims: [DNSRecord] { answers.filter { $0.record.isUnique && !$0.isAbsence }.map(\.record) }

@@ -58,7 +58,7 @@ package struct Responder: MulticastMachine {
     }
 
     package mutating func close() {
-        for link in links { if case .claimed = link.phase { send(link.goodbye, link) } }
+        for link in links where link.phase == .claimed { send(link.goodbye, link) }
         links = []
     }
 
@@ -86,16 +86,17 @@ package struct Responder: MulticastMachine {
 
     /// Goes one step further, if it is time, and says what is due.
     private mutating func step(_ place: Int, at now: Instant) {
+        let isTime = links[place].next.map { $0 <= now } ?? false
         switch links[place].phase {
-        case .probing(let sent, let next) where next <= now && sent < Self.probes:
-            links[place].asked(sent: sent + 1, next: now + Self.probeGap)
+        case _ where !isTime: break
+        case .probing(let sent) where sent < Self.probes:
+            links[place].ask(at: now + Self.probeGap, sent: sent + 1)
             send(links[place].probe, links[place])
-        case .probing(_, let next) where next <= now:
+        case .probing:
             if !isWon { effects.append(.tell(.won(name))) }
             isWon = true
             links[place].announce(at: now, again: now + Self.announceGap)
-        case .claimed(let again?) where again <= now: links[place].announce(at: now, again: nil)
-        case .probing, .claimed: break
+        case .claimed: links[place].announce(at: now, again: nil)
         }
         if let message = links[place].takeDue(at: now) { send(message, links[place]) }
     }
@@ -122,12 +123,12 @@ package struct Responder: MulticastMachine {
     /// Asks again who has the name. If that is somebody else, the next name has its turn. (§9)
     private mutating func giveWay(_ place: Int, at now: Instant) {
         // Nobody was asked yet: who has it will say so again.
-        if case .probing(sent: 0, _) = links[place].phase { return }
+        if links[place].phase == .probing(sent: 0) { return }
         let isFirst = lastConflict.map { $0 + Self.conflictMemory < now } ?? true
         conflictCount = isFirst ? 1 : min(conflictCount + 1, Self.conflictsMax)
         lastConflict = now
         let next = now + (conflictCount == Self.conflictsMax ? Self.conflictPause : delay(milliseconds: 0...250))
-        if case .claimed = links[place].phase { return links[place].ask(at: next) }
+        if links[place].phase == .claimed { return links[place].ask(at: next) }
         if isWon { effects.append(.tell(.lost(name))) }
         (name, isWon) = (Self.name(after: name), false)
         links = links.map { link($0.interface, probesAt: next) }

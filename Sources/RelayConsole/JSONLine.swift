@@ -20,7 +20,7 @@ extension JSONObject {
 package func shown(_ json: [UInt8]) -> String {
     var shown = String.UnicodeScalarView()
     for scalar in String(decoding: json, as: UTF8.self).unicodeScalars {
-        if scalar.value < 0x7F || !Printable.isHidden(scalar) {
+        if scalar.value < 0x7F || !scalar.isHidden {
             shown.append(scalar)
         } else {
             for unit in String(scalar).utf16 { shown.append(contentsOf: escape(unit).unicodeScalars) }

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// Makes what others wrote safe to show: nothing that a terminal obeys, that turns the line around, or that cannot be seen.
 package enum Printable {
     /// One line: control, bidirectional, zero-width and other invisible characters as escapes (`\n`, `\u{202E}`), a
@@ -12,7 +14,7 @@ package enum Printable {
             case "\n": shown.append(contentsOf: "\\n".unicodeScalars)
             case "\r": shown.append(contentsOf: "\\r".unicodeScalars)
             case "\t": shown.append(contentsOf: "\\t".unicodeScalars)
-            case _ where isHidden(scalar):
+            case _ where scalar.isHidden:
                 shown.append(contentsOf: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}".unicodeScalars)
             default: shown.append(scalar)
             }
@@ -30,15 +32,6 @@ package enum Printable {
 
     /// For messages of this program that repeat what they were given.
     package static func quoted(_ text: String) -> String { "\"\(escaped(text))\"" }
-
-    package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: return true
-        default: break
-        }
-        // Variation selectors are invisible, too, but belong to emoji.
-        return scalar.properties.isDefaultIgnorableCodePoint && !(0xFE00...0xFE0F).contains(scalar.value)
-    }
 
     /// `734 B`, `1.2 kB`.
     package static func size(_ bytes: Int) -> String {

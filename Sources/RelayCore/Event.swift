@@ -79,6 +79,8 @@ package enum Event: Sendable {
     case erased(StoreErased)
     /// Other keys or secrets hold; sessions of an old key are ended, or cannot come back. [AC1]
     case accessChanged(AccessRules, endsSessions: Bool)
+    /// For the last hour, every ten seconds. [AC16]
+    case measured(Measure)
     /// Other bounds and times hold; `limits` stay.
     case configurationChanged(Configuration)
     /// Somebody asked for what is the operators' with a token that is not theirs. [HT9]

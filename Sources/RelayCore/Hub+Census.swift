@@ -50,7 +50,7 @@ extension Hub {
         census.storageFailure = storage.failure
         census.messageChannels = accounts[channels: .message].taken
         census.streamChannels = accounts[channels: .stream].taken
-        (census.queuedBytes, census.pinnedBytes) = outbox.backlog()
+        (census.queuedBytes, census.pinnedBytes, _) = outbox.backlog(at: now.instant)
         census.sessionsPresent = people.roster.present
         census.sessionsAway = people.roster.away
         guard isDetailed else { return census }
@@ -94,6 +94,10 @@ extension Hub {
         let limit = try request.page.count()
         var status = totals()
         if let user = request.user { status.known = knows(user) }
+        let key = request.joinKey == true ? joinKey(for: session) : nil
+        if request.hour == true {
+            return answer(connection, StatusAnswer(id: request.id, status: status, joinKey: key, hour: hour.samples))
+        }
         if request.after == nil { status.addresses = heldByAddress() }
         let behind = people.roster.names.behind(request.after)
         var users: [[RelayStatus.User]] = []
@@ -106,7 +110,23 @@ extension Hub {
         let page = ListPage(of: users) { $0.reduce(0) { $0 + Self.pageBytes($1) } }
         status.users = page.elements.flatMap { $0 }
         if behind.count > page.elements.count { status.next = status.users.last?.user }
-        answer(connection, StatusAnswer(id: request.id, status: status, joinKey: request.joinKey == true ? joinKey(for: session) : nil))
+        answer(connection, StatusAnswer(id: request.id, status: status, joinKey: key))
+    }
+
+    /// - Parameter measured: what the hub does not know itself; bytes so far.
+    mutating func note(_ measured: Measure) {
+        let counters = allCounters
+        var sum = StatusSample()
+        (sum.sessions, sum.lagging) = (people.roster.present, outbox.backlog(at: now.instant).lagging)
+        sum.messagesIn = Int(clamping: counters.messagesAccepted + counters.directAccepted)
+        sum.messagesOut = Int(clamping: counters.messagesDelivered + counters.directAccepted)
+        (sum.packetsIn, sum.packetsOut) = (Int(clamping: counters.packetsAccepted), Int(clamping: counters.packetsQueued))
+        sum.packetsLost = Int(
+            clamping: counters.packetsShedSlow + counters.packetsShedExpired + counters.packetsShedReader + counters.packetsShedCatchingUp
+                + counters.packetsDiscarded)
+        (sum.bytesIn, sum.bytesOut) = (measured.bytesIn, measured.bytesOut)
+        (sum.memoryBytes, sum.diskBytes) = (measured.memoryBytes, measured.diskBytes)
+        hour.note(sum)
     }
 
     /// Whose memory it is, most first.
@@ -134,7 +154,7 @@ extension Hub {
         status.channels = .init(message: accounts[channels: .message].taken, stream: accounts[channels: .stream].taken)
         status.boards = boards.count
         status.boardBytes = boards.bytes
-        (status.queuedBytes, status.pinnedBytes) = outbox.backlog()
+        (status.queuedBytes, status.pinnedBytes, _) = outbox.backlog(at: now.instant)
         status.counters = RelayStatus.Counters(allCounters)
         status.storageFailure = storage.failure
         return status

@@ -62,6 +62,7 @@ package struct Hub {
     var catchUps: CatchUps
 
     var counters = Counters()
+    var hour = LastHour()
     var greetings = Greetings()
     var isShuttingDown = false
     /// The moment of the call that is being carried out.
@@ -116,6 +117,7 @@ package struct Hub {
         case .recordsFound(let answer): recordsFound(answer)
         case .erased(let answer): erased(answer)
         case .accessChanged(let rules, let endsSessions): accessChanged(rules, endsSessions: endsSessions)
+        case .measured(let measure): note(measure)
         case .configurationChanged(let configuration): configurationChanged(configuration)
         case .operatorTokenWrong(let peer, let path): noteWrongCredential(.tokenInvalid, from: peer, "for \(path)")
         }

@@ -30,18 +30,16 @@ extension DNSMessage {
     /// As a datagram. It is short without pointers, and plain resolvers do not know them everywhere. (RFC 6762 §18.14)
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
-        for word in [Int(id), isResponse ? 0x8400 : 0, questions.count, answers.count, authorities.count, additionals.count] {
-            bytes.append(bigEndian: UInt16(word))
+        func append(_ name: DNSName?, _ words: Int...) {
+            bytes += name?.bytes ?? []
+            for word in words { bytes.append(bigEndian: UInt16(word)) }
         }
-        for question in questions {
-            bytes += question.name.bytes
-            for word in [question.type, question.wantsUnicast ? 0x8001 : 1] { bytes.append(bigEndian: word) }
-        }
+        append(nil, Int(id), isResponse ? 0x8400 : 0, questions.count, answers.count, authorities.count, additionals.count)
+        for question in questions { append(question.name, Int(question.type), question.wantsUnicast ? 0x8001 : 1) }
         for record in answers + authorities + additionals {
-            bytes += record.name.bytes
-            for word in [record.type, record.isUnique ? 0x8001 : 1] { bytes.append(bigEndian: word) }
+            append(record.name, Int(record.type), record.isUnique ? 0x8001 : 1)
             bytes.append(bigEndian: record.seconds)
-            bytes.append(bigEndian: UInt16(record.data.count))
+            append(nil, record.data.count)
             bytes += record.data
         }
         return bytes

@@ -1,5 +1,3 @@
-internal import RelayIO
-
 /// A relay that was found. All of it is what somebody on the link said: escape it before it is shown.
 package struct FoundService: Hashable, Sendable {
     /// What people call it: `boardrelay`.
@@ -9,28 +7,14 @@ package struct FoundService: Hashable, Sendable {
     package var port: UInt16
     /// `key=value`, together at most 1,300 bytes.
     package var text: [String]
-    /// 1…16.
-    package var addresses: [Address] = []
-
-    package struct Address: Hashable, Sendable, CustomStringConvertible {
-        /// 4 of IPv4, 16 of IPv6.
-        package let bytes: [UInt8]
-        /// The interface behind which it is, of a link-local address of IPv6: others mean the same on all.
-        package let scope: UInt32?
-
-        /// As the system reads it: `192.168.1.5`, `fe80::1%2`.
-        package var description: String {
-            var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-            inet_ntop(bytes.count == 4 ? AF_INET : AF_INET6, bytes, &text, socklen_t(text.count))
-            return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) + (scope.map { "%\($0)" } ?? "")
-        }
-    }
+    /// 1…16, as the system reads them: `192.168.1.5`, `fe80::1%2`. A link-local one of IPv6 says behind which interface it is.
+    package var addresses: [String] = []
 
     mutating func add(_ found: [[UInt8]], on interface: UInt32) {
         for bytes in found where addresses.count < LinkInterface.addressesMax {
-            let isScoped = bytes.count == 16 && LinkInterface.Address(bytes: bytes, prefixBits: 128).isLinkLocal
-            let address = Address(bytes: bytes, scope: isScoped ? interface : nil)
-            if !addresses.contains(address) { addresses.append(address) }
+            let address = LinkInterface.Address(bytes: bytes, prefixBits: 128)
+            let text = address.text + (bytes.count == 16 && address.isLinkLocal ? "%\(interface)" : "")
+            if !addresses.contains(text) { addresses.append(text) }
         }
     }
 

@@ -1,3 +1,5 @@
+internal import RelayIO
+
 /// A network interface with its addresses.
 package struct LinkInterface: Hashable, Sendable {
     package struct Address: Hashable, Sendable {
@@ -13,7 +15,11 @@ package struct LinkInterface: Hashable, Sendable {
         ]
 
         /// As the system writes it: `192.168.1.5`.
-        package var text: String { FoundService.Address(bytes: bytes, scope: nil).description }
+        package var text: String {
+            var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+            inet_ntop(bytes.count == 4 ? AF_INET : AF_INET6, bytes, &text, socklen_t(text.count))
+            return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
 
         package var isLinkLocal: Bool { Self.linkLocal.contains { $0.isNeighbour(bytes) } }
 

@@ -3,19 +3,6 @@
     package import RelayIO
     internal import RelayPrimitives
 
-    /// Looks for relays on this machine's links.
-    package typealias Browser = MulticastHost<Finder>
-
-    extension Browser {
-        /// - Parameters:
-        ///   - queue: serial.
-        ///   - found: gets all that are known, on the queue, each time they are others.
-        /// - Throws: if this program may have no socket on port 5353.
-        package convenience init(queue: DispatchQueue, found: @escaping @Sendable ([FoundService]) -> Void) throws(SocketAddress.Failure) {
-            try self.init(Finder(), queue: queue, told: found)
-        }
-    }
-
     /// Gives a machine its sockets, its clock and this system's interfaces, on one serial queue.
     package final class MulticastHost<Machine: MulticastMachine>: @unchecked Sendable {
         // Safe: what is mutable is touched on `queue` only, once `init` is over.
@@ -26,12 +13,13 @@
         private var sockets: [MulticastSocket]
         private var sources: [any DispatchSourceRead] = []
         private var timer: DeadlineTimer?
-        private var interfaces: [LinkInterface] = []
+        private var interfaces: [LinkInterface] = [], isNew = true
 
         /// Others have their turn on the queue after so many datagrams.
         private static var datagramsPerTurn: Int { 32 }
 
         /// - Parameters:
+        ///   - queue: serial.
         ///   - all: the interfaces and addresses that count.
         ///   - told: gets the machine's news, on the queue.
         /// - Throws: if this program may have no socket on port 5353. One family is enough.
@@ -40,9 +28,8 @@
             told: @escaping @Sendable (Machine.News) -> Void
         ) throws(SocketAddress.Failure) {
             (self.machine, self.queue, self.all, self.told) = (machine, queue, all, told)
-            let ofIPv6 = try? MulticastSocket(isIPv6: true)
-            sockets = if let ofIPv6 { [ofIPv6] } else { [] }
-            do { sockets.append(try MulticastSocket(isIPv6: false)) } catch where !sockets.isEmpty {}
+            sockets = [true, false].compactMap { try? MulticastSocket(isIPv6: $0) }
+            if sockets.isEmpty { sockets = [try MulticastSocket(isIPv6: false)] }
             timer = DeadlineTimer(queue: queue) { @Sendable [weak self] in self?.turn { $0.deadlineReached(at: $1) } }
             sources = sockets.map { socket in
                 let source = DispatchSource.makeReadSource(fileDescriptor: socket.descriptor, queue: queue)
@@ -62,6 +49,8 @@
             queue.async { @Sendable [self] in
                 let old = interfaces
                 interfaces = all()
+                guard interfaces != old || isNew else { return }
+                isNew = false
                 for socket in sockets {
                     for gone in old where !interfaces.contains(where: { $0.index == gone.index }) { socket.leave(gone.index) }
                     for interface in interfaces { socket.join(interface.index) }

@@ -206,6 +206,33 @@ public struct RelayStatus: JSONObject, Equatable, Sendable {  // [AC16]
     }
 }
 
+/// A minute of a relay's last hour. [AC16]
+package struct StatusSample: JSONObject, Equatable, Sendable {
+    /// Sessions with a connection, and those that lag: the most in the minute.
+    package var sessions = 0, lagging = 0
+    /// What happened in it.
+    package var messagesIn = 0, messagesOut = 0, packetsIn = 0, packetsOut = 0, packetsLost = 0, bytesIn = 0, bytesOut = 0
+    /// Of the process, and of the data folder's files, which a relay in memory lacks: at its end.
+    package var memoryBytes = 0
+    package var diskBytes: Int?
+
+    package init() {}
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("bytesIn", &bytesIn)
+        json("bytesOut", &bytesOut)
+        json("diskBytes", &diskBytes)
+        json("lagging", &lagging)
+        json("memoryBytes", &memoryBytes)
+        json("messagesIn", &messagesIn)
+        json("messagesOut", &messagesOut)
+        json("packetsIn", &packetsIn)
+        json("packetsLost", &packetsLost)
+        json("packetsOut", &packetsOut)
+        json("sessions", &sessions)
+    }
+}
+
 /// `status`: a page of users, and whether the relay knows one of them. [AC16]
 package struct StatusRequest: JSONObject {
     package internal(set) var id: UInt32 = 0
@@ -215,17 +242,20 @@ package struct StatusRequest: JSONObject {
     package internal(set) var user: Name?
     /// Whether the answer is to have the key with which others come in.
     package internal(set) var joinKey: Bool?
+    /// Whether the answer is to have the last hour, and no users.
+    package internal(set) var hour: Bool?
 
     package init() {}
 
-    package init(id: UInt32, after: Name? = nil, limit: Int? = nil, user: Name? = nil, joinKey: Bool? = nil) {
-        (self.id, self.after, self.limit, self.user, self.joinKey) = (id, after, limit, user, joinKey)
+    package init(id: UInt32, after: Name? = nil, limit: Int? = nil, user: Name? = nil, joinKey: Bool? = nil, hour: Bool? = nil) {
+        (self.id, self.after, self.limit, self.user, self.joinKey, self.hour) = (id, after, limit, user, joinKey, hour)
     }
 
     package var page: PageRequest { PageRequest(id: id, after: after, limit: limit) }
 
     package mutating func fields(_ json: inout JSONFields) {
         json("after", &after)
+        json("hour", &hour)
         json("id", &id)
         json("joinKey", &joinKey)
         json("limit", &limit)
@@ -233,18 +263,22 @@ package struct StatusRequest: JSONObject {
     }
 }
 
-/// Answer to `status`: its fields, the request's id and, if that was asked for, the key in one object.
+/// Answer to `status`: its fields, the request's id and, if they were asked for, the key and the last hour in one object.
 package struct StatusAnswer: JSONObject {
     package internal(set) var id: UInt32 = 0
     package internal(set) var status = RelayStatus()
     package internal(set) var joinKey: String?
+    package internal(set) var hour: [StatusSample]?
 
     package init() {}
 
-    package init(id: UInt32, status: RelayStatus, joinKey: String? = nil) { (self.id, self.status, self.joinKey) = (id, status, joinKey) }
+    package init(id: UInt32, status: RelayStatus, joinKey: String? = nil, hour: [StatusSample]? = nil) {
+        (self.id, self.status, self.joinKey, self.hour) = (id, status, joinKey, hour)
+    }
 
     package mutating func fields(_ json: inout JSONFields) {
         status.fields(&json) { json in
+            json("hour", &hour)
             json("id", &id)
             json("joinKey", &joinKey)
         }

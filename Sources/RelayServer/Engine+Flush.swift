@@ -52,6 +52,7 @@ extension Engine {
         switch writing {
         case .wrote(let bytes):
             written.add(bytes: bytes)
+            traffic.written += bytes
             return bytes
         case .wouldBlock:
             links[Int(link.id.index)]!.isBlocked = true

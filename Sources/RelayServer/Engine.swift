@@ -32,6 +32,8 @@ actor Engine {
     var turnWork = 0
     /// Bytes read since everything queued was last offered to the sockets.
     var unflushedBytes = 0
+    /// Read from all sockets and written to them, for the last hour.
+    var traffic = (read: 0, written: 0)
     /// What the flush that is under way, or was the last, has written.
     var written = FlushPolicy.Writes()
     var policy: FlushPolicy
@@ -143,6 +145,7 @@ actor Engine {
         let listener = try tls.map { try listen(host, port, $0) } ?? listen(host, port, readiness)
         self.listener = listener
         holdsPort = true
+        measureLater()
         refreshSite(listener.address.numeric)
         return listener.address.numeric
     }
@@ -258,6 +261,7 @@ actor Engine {
             switch link.socket.read(into: UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<room])) {
             case .bytes(let count):
                 budget -= count
+                traffic.read += count
                 unflushedBytes += count
                 if link.stage == .open { receive(UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<count]), link) }
                 let cost = max(count, Self.readBytesMin) + Int(hub.framesHandled &- framesBefore) * Self.frameBytes

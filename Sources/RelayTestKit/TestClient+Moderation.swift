@@ -58,9 +58,12 @@ extension TestClient {
     }
 
     /// One page, or why not.
-    package func status(after user: String? = nil, limit: Int? = nil, asking asked: String? = nil, joinKey: Bool? = nil) -> Outcome {
+    package func status(
+        after user: String? = nil, limit: Int? = nil, asking asked: String? = nil, joinKey: Bool? = nil, hour: Bool? = nil
+    ) -> Outcome {
         request(.status) {
-            StatusRequest(id: $0, after: user.map { try! Name($0) }, limit: limit, user: asked.map { try! Name($0) }, joinKey: joinKey)
+            StatusRequest(
+                id: $0, after: user.map { try! Name($0) }, limit: limit, user: asked.map { try! Name($0) }, joinKey: joinKey, hour: hour)
         }
     }
 

@@ -55,6 +55,8 @@ def problems(check, pool) -> list[str]:
         f"{module.name} calls {', '.join(sorted(calls - CLIENT))}: an app would carry it (Tests/Apple/calls.py)"
         for module, calls in zip(modules, found) if calls - CLIENT]
     unused = CLIENT.difference(*found)
+    if any(module.name == "RelayAnnouncement" for module in modules):
+        wrong.append("RelayAnnouncement, which answers for relays, is in the client's graph")
     wrong += undeclared(check)
     return wrong + ([f"the client does not call {', '.join(sorted(unused))} any more: Tests/Apple/calls.py names it"] if unused else [])
 

@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 WORK = ROOT / ".build" / "apple"
 ZIGLANG = "0.17.1"
 HEADERS = "ziglang/lib/libc/include/any-darwin-any/"
-OVERLAYS = ["Darwin", "Dispatch", "Foundation", "CoreFoundation", "Security", "Network"]
+OVERLAYS = ["Darwin", "Dispatch", "Foundation", "CoreFoundation", "Security", "Network", "dnssd"]
 # What only apps use: overlay/sample has them, and each needs those before it.
 APP_OVERLAYS = ["CoreGraphics", "UIKit", "PencilKit", "SwiftUI"]
 # Each needs what no Apple system has, or more of Foundation than the overlay has.

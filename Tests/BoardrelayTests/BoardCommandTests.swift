@@ -3,6 +3,7 @@ import Foundation
 import RelayClient
 import RelayCore
 import RelayServer
+import RelayWire
 import Testing
 
 @testable import RelayClientCore
@@ -200,7 +201,7 @@ struct BoardFileTests {
         var writer = BoardExportWriter()
         let document = String(decoding: writer.head() + (try writer.line(record)) + writer.tail(), as: UTF8.self)
         let shown = BoardOutput.shown(document, .json)
-        #expect(shown.unicodeScalars.allSatisfy { $0 == "\n" || !Printable.isHidden($0) } && shown.contains("é") && shown.contains("😀"))
+        #expect(shown.unicodeScalars.allSatisfy { $0 == "\n" || !$0.isHidden } && shown.contains("é") && shown.contains("😀"))
         var reader = BoardExportReader()
         var records: [WhiteboardRecord] = []
         try reader.read(Array(shown.utf8), into: &records)

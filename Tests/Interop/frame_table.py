@@ -12,7 +12,7 @@ from peer.shapes import SHAPES
 
 # Shapes that this client looks at in parts, or under another name.
 NAMES = {"publisher": "topicPublisher", "failed": "failure", "lastEnd": "ending", "status sessions": "sessionCounts",
-         "status channels": "channelCounts", "status counters": "counters", "status address": "statusAddress",
+         "status channels": "channelCounts", "status counters": "counters", "status address": "statusAddress", "status sample": "statusSample",
          "status user": "statusUser"}
 KINDS = {"u16": "u32", "true": "bool", "[text]": "texts", "[name]": "names", "{text}": "states"}
 VALUES = {"u8": 1, "u16": 2, "u32": 3, "u64": 4, "text8": "lesson", "rest": b"end"}

@@ -198,11 +198,15 @@ test('[AC16] status is asked for with a place and a size, wrong ones are refused
   assert.deepEqual(plain(await client.moderation.status()), told, 'without the id')
   await client.moderation.status({after: 'anna', limit: 20})
   await client.moderation.status({user: 'bob'})
+  await client.moderation.status({hour: true})
   for (const name of ['after', 'user']) await assert.rejects(client.moderation.status({[name]: 'a/b'}), {name: 'badName'})
-  assert.deepEqual(asked, [['status', {}], ['status', {after: 'anna', limit: 20}], ['status', {user: 'bob'}]])
+  assert.deepEqual(asked, [['status', {}], ['status', {after: 'anna', limit: 20}], ['status', {user: 'bob'}],
+    ['status', {hour: true}]])
   await client.close()
   const user = {user: 'anna', device: 'd', client: '', peer: '', away: true, sessionMs: 0, memoryBytes: 0, queuedBytes: 0,
     queuedPacketBytes: 0, packetsLost: 0, backlogMs: 0}
+  const sample = {sessions: 1, lagging: 0, messagesIn: 0, messagesOut: 0, packetsIn: 0, packetsOut: 0, packetsLost: 0, bytesIn: 0,
+    bytesOut: 0, memoryBytes: 1}
   const answer = {
     uptimeMs: 1, connections: 1, sessions: {present: 1, away: 0}, channels: {message: 0, stream: 0}, boards: 0, boardBytes: 0,
         queuedBytes: 0, pinnedBytes: 0,
@@ -212,6 +216,7 @@ test('[AC16] status is asked for with a place and a size, wrong ones are refused
     [{}], [{storageFailure: 'full', known: false, next: 'anna'}], [{known: 'no'}, 'known'], [{uptimeMs: -1}, 'uptimeMs'],
         [{sessions: {present: 1}}, 'sessions'], [{counters: {refusals: '1'}}, 'counters.refusals'],
     [{users: [{...user, peer: 7}]}, 'users[0].peer'], [{users: [{...user, memoryBytes: -1}]}, 'users[0].memoryBytes'],
+    [{hour: [sample, {...sample, diskBytes: 7}]}], [{hour: [{...sample, lagging: -1}]}, 'hour[0].lagging'],
     [{users: [user, {...user, backlogMs: '1'}]}, 'users[1].backlogMs'], [{addresses: [{address: 7}]}, 'addresses[0].'],
   ]) {
     const driver = new MachineDriver()

@@ -2,15 +2,16 @@
 import assert from 'node:assert/strict'
 import {readFileSync} from 'node:fs'
 import {test} from 'node:test'
+import {drawn, path, roundUp} from '../../Sources/RelayPage/page/status-hour.js'
 import {bytesText, countText, holdsMuch, inOrder, load, rateText, ratesBetween, readStatus,
     spanText} from '../../Sources/RelayPage/page/status-numbers.js'
 import {languages, speak} from '../../Sources/RelayPage/page/words/index.js'
 
 const source = name => readFileSync(new URL(`../../Sources/RelayPage/page/${name}`, import.meta.url), 'utf8')
-const files = ['status.html', 'status.css', 'status-numbers.js', 'status.js']
+const files = ['status.html', 'status.css', 'status-numbers.js', 'status.js', 'status-hour.js']
 
 /** Its own files with the words of one language; the client and what it shares with the whiteboard come on top. */
-const servedBytesMax = 20 * 1024
+const servedBytesMax = 27 * 1024
 
 const zero = Object.fromEntries([
   'messagesAccepted', 'messagesDelivered', 'messagesRecovered', 'packetsAccepted', 'packetsQueued', 'packetsShedSlow',
@@ -46,6 +47,28 @@ test('[AC16] all pages make one answer, with the first one\'s totals; beyond a t
   const many = {status: async ({after = 0} = {}) => page(Number(after), 100, String(Number(after) + 100))}
   const cut = await readStatus(many)
   assert.deepEqual([cut.users.length, cut.isCut], [1_000, true])
+})
+
+const sample = (change = {}) => ({sessions: 0, lagging: 0, messagesIn: 0, messagesOut: 0, packetsIn: 0, packetsOut: 0, packetsLost: 0,
+  bytesIn: 0, bytesOut: 0, memoryBytes: 0, ...change})
+
+test('[AC16] of the last hour each thing is a chart with a round top, what happened in a minute per second', async () => {
+  await speak('en', 'status/')
+  const samples = [sample({sessions: 3, messagesOut: 600}), sample({sessions: 12, messagesIn: 120, memoryBytes: 31e6, bytesOut: 6e6})]
+  const told = drawn(samples).map(({text, top, lines}) => [lines.map(({word}) => word).join(), text(top), lines.map(({values}) => values)])
+  assert.deepEqual(told.slice(0, 3), [['sessions', '20', [[3, 12]]], ['lagging', '1', [[0, 0]]],
+    ['messages.in,messages.out', '10 /s', [[0, 2], [10, 0]]]])
+  assert.deepEqual(told.slice(3).map(([words, top]) => [words, top]),
+      [['packets.in,packets.out,packets.lost', '1.0 /s'], ['bytes.in,bytes.out', '100.0 kB /s'], ['memory', '50.0 MB']])
+  assert.equal(drawn(samples.map(one => ({...one, diskBytes: 7}))).at(-1).lines[0].word, 'disk', 'a relay in memory has none')
+  assert.deepEqual([1, 1.1, 3, 6, 10, 0.3, 1_000, 1_001].map(roundUp), [1, 2, 5, 10, 10, 0.5, 1_000, 2_000])
+})
+
+test('[AC16] its lines end now, at the right edge, and begin at the left one when it is whole; one minute is a point', () => {
+  assert.deepEqual([path([], 1), path([5], 10)], ['', 'M240.0 30.0h0'])
+  assert.equal(path([0, 10], 10), 'M235.9 60.0L240.0 0.0')
+  const whole = path(Array.from({length: 60}, () => 1), 1)
+  assert.ok(whole.startsWith('M0.0 0.0L') && whole.endsWith('L240.0 0.0') && whole.split('L').length === 60)
 })
 
 test('numbers are written as the reader does', async () => {

@@ -40,7 +40,7 @@ import Testing
     @Test("a service is told when its host and an address are known, in whatever order that comes, and once")
     func found() {
         let expected = FoundService(
-            name: "b", host: "b.local", port: 80, text: ["a=1"], addresses: [FoundService.Address(bytes: [10, 0, 0, 9], scope: nil)])
+            name: "b", host: "b.local", port: 80, text: ["a=1"], addresses: ["10.0.0.9"])
         let (wire, host) = Self.finder()
         wire.run(milliseconds: 150)
         wire.send(Self.whole("b"), from: Self.other)
@@ -99,7 +99,7 @@ import Testing
         _ = host.takeNews()
         wire.send(response(address("10.0.0.10", of: name), address("10.0.0.11", of: name)), from: Self.other)
         wire.run(milliseconds: 1_500)
-        let told = host.takeNews().map { $0[0].addresses.map(\.description) }
+        let told = host.takeNews().map { $0[0].addresses }
         #expect(told == [["10.0.0.9", "10.0.0.10", "10.0.0.11"], ["10.0.0.10", "10.0.0.11"]])
         wire.send(response(Self.list("b", seconds: 0)), from: Self.other)
         wire.run(milliseconds: 990)
@@ -136,7 +136,7 @@ import Testing
         }
         finder.deadlineReached(at: now + .milliseconds(100))
         guard case .tell(let services)? = finder.effects.last else { return #expect(Bool(false)) }
-        #expect(services.map { $0.addresses.map(\.description) } == [["fe80::9%2", "fd00::9", "fe80::9%7"]])
+        #expect(services.map { $0.addresses } == [["fe80::9%2", "fd00::9", "fe80::9%7"]])
         finder.interfacesChanged([], at: now)
         guard case .tell(let none)? = finder.effects.last else { return #expect(Bool(false)) }
         #expect(none.isEmpty && finder.nextDeadline == nil)
@@ -190,7 +190,7 @@ import Testing
         wire.run(milliseconds: 130)
         let one = FoundService(
             name: "boardrelay", host: "boardrelay.local", port: 7420, text: ["a=1"],
-            addresses: [.init(bytes: [10, 0, 0, 1], scope: nil), .init(bytes: parsed("fe80::1").bytes, scope: 2)])
+            addresses: ["10.0.0.1", "fe80::1%2"])
         #expect(finder.takeNews() == [[one]] && wire.sent(by: Self.me, since: start).count == 1)
         let second = wire.add(relay(port: 7421, seed: 9), address: "10.0.0.3")
         wire.run(milliseconds: 5_000)

@@ -435,10 +435,12 @@ struct Outbox {
     /// The shared memory that a queue keeps alive, in bytes: chunks counted once each.
     mutating func pinnedBytes(of connection: Connection.Index) -> Int { queues.held(by: connection).shared }
 
-    /// What waits for all readers, and the shared memory that their queues keep alive, each counted for itself.
-    mutating func backlog() -> (queuedBytes: Int, pinnedBytes: Int) {
-        var sum = (queuedBytes: 0, pinnedBytes: 0)
+    /// What waits for all readers, the shared memory that their queues keep alive, each counted for itself, and how many of them lag: a
+    /// queue that was not empty for less than 250 ms is one that is just being written.
+    mutating func backlog(at now: Instant) -> (queuedBytes: Int, pinnedBytes: Int, lagging: Int) {
+        var sum = (queuedBytes: 0, pinnedBytes: 0, lagging: 0)
         for connection in busy {
+            if now - queues[connection].busySince >= .milliseconds(250) { sum.lagging += 1 }
             sum.queuedBytes += queues[connection].segments.bytes
             sum.pinnedBytes += queues.held(by: connection).shared
         }

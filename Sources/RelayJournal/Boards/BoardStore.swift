@@ -71,6 +71,9 @@ package final class BoardStore {
         indexBytes + unsavedBoards.reduce(0) { $0 + (boards[$1]?.unsaved.count ?? 0) } * StoredBoard.Unsaved.memoryBytes
     }
 
+    /// Of all boards' files.
+    package var fileBytes: Int { boards.values.reduce(0) { $0 + $1.written } }
+
     /// Bytes of memory of these indexes.
     package var indexBytes: Int {
         active.reduce(0) { sum, id in

@@ -116,6 +116,7 @@ export const answerShapes = {
     'next?': 'name',
     sessions: shape('int present away'), channels: shape('int message stream'), counters: mapOf('int'),
     addresses: listOf(shape('text address, int sessions memoryBytes')),
+    'hour?': listOf(shape('int sessions lagging messagesIn messagesOut packetsIn packetsOut packetsLost bytesIn bytesOut memoryBytes diskBytes?')),
     users: listOf(shape('name user, text device client peer, bool away,'
         + ' int sessionMs memoryBytes queuedBytes queuedPacketBytes packetsLost backlogMs')),
   }),

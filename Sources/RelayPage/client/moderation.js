@@ -182,9 +182,9 @@ export class Moderation {
    * @param {StatusOptions} [options] @returns {Promise<RelayStatus>}
    */
   async status(options) {
-    const [{after, limit, user}, call] = taken('status', options, ['after', 'limit', 'user'])
+    const [{after, limit, user, hour}, call] = taken('status', options, ['after', 'limit', 'user', 'hour'])
     const name = text => text === undefined ? undefined : checkedName(text)
-    const {id, ...status} = await this.client.request('status', {after: name(after), limit, user: name(user)}, call)
+    const {id, ...status} = await this.client.request('status', {after: name(after), limit, user: name(user), hour}, call)
     return status
   }
 }

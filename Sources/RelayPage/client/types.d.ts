@@ -166,6 +166,8 @@ export interface StatusOptions extends CallOptions {
   limit?: number
   /** The answer's `known` tells whether the relay knows this one. */
   user?: string
+  /** The answer's `hour` tells the last hour, and there are no users. */
+  hour?: boolean
 }
 
 // MARK: What calls bring
@@ -249,6 +251,9 @@ export interface AddressStatus {
   sessions: number
   memoryBytes: number
 }
+type Sums = 'messagesIn' | 'messagesOut' | 'packetsIn' | 'packetsOut' | 'packetsLost' | 'bytesIn' | 'bytesOut'
+/** A whole minute of the last hour: the most sessions in it, and that lagged; at its end the process's memory, and the data folder's files. */
+export type StatusSample = Record<'sessions' | 'lagging' | Sums | 'memoryBytes', number> & {diskBytes?: number}
 export interface RelayStatus {
   uptimeMs: number
   connections: number
@@ -261,6 +266,8 @@ export interface RelayStatus {
   /** By the names of AC16; each only grows. */
   counters: Record<string, number>
   storageFailure?: string
+  /** 60 samples at most, the newest last. */
+  hour?: StatusSample[]
   /** Those that hold most, on the first page. */
   addresses: AddressStatus[]
   users: UserStatus[]

@@ -3,11 +3,14 @@ import {ErrorCode as code, RelayClient, credentialOf, wakeUpWithPage} from '../r
 import {open} from './identity.js'
 import {newID} from './ink.js'
 import {languageChoice} from './language-choice.js'
+import {showHour} from './status-hour.js'
 import {bytesText, countText, holdsMuch, inOrder, lags, load, ratesBetween, rateText, readStatus, spanText} from './status-numbers.js'
 import {$, ask, field, make} from './ui.js'
 import {keepLanguage, label, preferred, say, speak} from './words/index.js'
 
 const everyMs = 1_000
+/** Of the last hour, which has a new sample each minute. */
+const hourEveryMs = 20_000
 const kept = 'status.credential'
 const storage = open('sessionStorage')
 const user = `status-${newID().slice(0, 8)}`
@@ -25,6 +28,8 @@ let client
 let before
 let timer
 let toldAddresses
+let hour = []
+let hourAt
 const rates = {}
 const rows = new Map()
 
@@ -85,6 +90,7 @@ async function translate(language) {
   document.title = say('title')
   toldAddresses = undefined
   if (before) show(before)
+  showSamples()
 }
 
 // MARK: Asking
@@ -96,6 +102,12 @@ async function refresh() {
   const began = performance.now()
   try {
     const status = await readStatus(mine.moderation)
+    const age = status.uptimeMs - hourAt
+    if (!(age >= 0 && age < hourEveryMs)) {
+      ({hour} = await mine.moderation.status({hour: true}))
+      hourAt = status.uptimeMs
+      showSamples()
+    }
     if (mine === client) show(status)
   } catch (error) {
     if (mine === client && error.code === code.notPermitted) {
@@ -138,6 +150,12 @@ function show(status) {
   before = status
   showAddresses(status.addresses)
   showUsers(inOrder(users))
+}
+
+function showSamples() {
+  $('hour-none').hidden = hour.length > 0
+  $('hour-table').hidden = !hour.length
+  showHour(hour, $('charts'), $('hour-head'), $('hour-rows'))
 }
 
 function showAddresses(addresses) {

@@ -224,6 +224,16 @@ actor JournalWriter {
     /// The same from a queue that is not Swift's own.
     nonisolated func statusNow() -> JournalStatus? { executor.queue.sync { assumeIsolated { $0.status() } } }
 
+    /// What the folder's files take, in bytes; `nil` in memory. Told on the queue.
+    nonisolated func measure(_ tell: @escaping @Sendable (Int?) -> Void) {
+        executor.queue.async { [self] in
+            assumeIsolated { writer in
+                guard let journal = writer.journal, let boards = writer.boards, writer.path != nil else { return tell(nil) }
+                tell(journal.size.bytes + boards.fileBytes)
+            }
+        }
+    }
+
     /// For `status`; `nil` in memory.
     func status() -> JournalStatus? {
         guard let journal, let path else { return nil }

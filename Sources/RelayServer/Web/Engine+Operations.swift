@@ -33,6 +33,24 @@ extension Engine {
         }
     }
 
+    func measureLater() {
+        enter(afterMilliseconds: 60_000 / LastHour.notesPerSample) { engine in
+            guard engine.listener != nil else { return }
+            engine.measure()
+            engine.measureLater()
+        }
+    }
+
+    /// Tells the hub for its last hour what only the engine knows, and the journal's queue. [AC16]
+    func measure() { journal?.measure { @Sendable [weak self] bytes in self?.enter { $0.measured(disk: bytes) } } }
+
+    private func measured(disk bytes: Int?) {
+        var measure = Measure()
+        (measure.bytesIn, measure.bytesOut) = traffic
+        (measure.memoryBytes, measure.diskBytes) = (SystemProcess.residentBytesAbout(), bytes)
+        hub.handle(.measured(measure), at: Self.now())
+    }
+
     /// Whether the relay can do all of its work: a relay that cannot store anything serves, but is not ready.
     private func isReady() -> HTTPResponse {
         hub.hindrance.map { .text(.serviceUnavailable, "\($0)\n") } ?? .text(.ok, "ready\n")

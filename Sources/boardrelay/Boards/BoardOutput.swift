@@ -6,6 +6,7 @@ import BoardFormat
 #endif
 import RelayConsole
 import RelayIO
+import RelayWire
 
 /// Where an exported board goes: a file, which is there as a whole or not at all, or standard output.
 struct BoardOutput {
@@ -52,7 +53,7 @@ struct BoardOutput {
     static func shown(_ text: String, _ escape: Escape) -> String {
         var shown = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
-            guard scalar != "\n", Printable.isHidden(scalar) else {
+            guard scalar != "\n", scalar.isHidden else {
                 shown.append(scalar)
                 continue
             }

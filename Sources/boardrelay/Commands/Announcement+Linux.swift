@@ -8,18 +8,14 @@
     import RelayServer
     import RelaySystem
 
-    /// Tells the local network of a relay, under a name that it keeps in its data folder. A relay that only this machine reaches, or on
-    /// a port that the system has chosen, is for tests: nobody is told of it.
+    /// Tells the local network of a relay, under a name that it keeps in its data folder.
     final class Announcement: Sendable {
-        private let announcer: Announcer
+        private let announcer: MulticastHost<Responder>
         private let watch: NetworkWatch
 
         /// - Returns: `nil` if nobody is to be told, or nobody can be: the log says why.
         init?(_ settings: ServeSettings, _ server: WhiteboardRelay, _ log: ServeLog) {
-            let host = settings.options.host ?? "::"
-            guard !settings.arguments.flag("--no-announce"), settings.options.port != 0, host != "localhost",
-                IPAddress(host)?.isLoopback != true
-            else { return nil }
+            guard let host = settings.announcedHost else { return nil }
             let path = settings.folder.map { $0 + ($0.hasSuffix("/") ? "" : "/") + "name" }
             let port = server.address.port
             let told: @Sendable (Responder.News) -> Void = { news in
@@ -46,9 +42,10 @@
                 }
             }
             do {
-                announcer = try Announcer(
-                    name: path.flatMap(Self.kept) ?? "boardrelay", port: port, text: ["version=\(Program.version)"],
-                    queue: DispatchQueue(label: "boardrelay.announcement"), among: all, told: told)
+                let name = path.flatMap(Self.kept) ?? "boardrelay"
+                let responder = Responder(name: name, port: port, text: ["version=\(Program.version)"], seed: SystemEntropy.word())
+                announcer = try MulticastHost(
+                    responder, queue: DispatchQueue(label: "boardrelay.announcement"), among: all, told: told)
             } catch {
                 log.note("The network is not told of this relay: \(error)")
                 return nil

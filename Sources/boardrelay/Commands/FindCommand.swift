@@ -1,4 +1,4 @@
-import Dispatch
+import RelayClient
 import RelayConsole
 import RelayDiscovery
 import RelayIO
@@ -27,32 +27,32 @@ extension Command {
 
     private static func find(_ arguments: Arguments) async throws -> ExitCode {
         let time = try arguments.duration("--timeout") ?? .seconds(3)
-        #if os(Linux)
-            let found = Mutex<[FoundService]>([])
-            let browser = try Browser(queue: DispatchQueue(label: "boardrelay.find")) { services in found.withLock { $0 = services } }
+        let search = Task {
+            var found: [NearbyRelay] = []
+            for try await relays in NearbyRelays() { found = relays }
+            return found
+        }
+        let end = Task {
             try await Task.sleep(for: time)
-            browser.close()
-            let services = found.withLock { $0 }.sorted { ($0.name, $0.host) < ($1.name, $1.host) }
-            guard !services.isEmpty else { throw Failure("no relay announced itself in \(Printable.time(time))") }
-            try show(services, json: arguments.flag("--json"))
-            return .ok
-        #else
-            throw Failure("this version finds relays on Linux only; dns-sd -B _boardrelay._tcp lists them here")
-        #endif
+            search.cancel()
+        }
+        defer { end.cancel() }
+        let relays = try await search.value.sorted { ($0.service.name, $0.service.host) < ($1.service.name, $1.service.host) }
+        guard !relays.isEmpty else { throw Failure("no relay announced itself in \(Printable.time(time))") }
+        try show(relays, json: arguments.flag("--json"))
+        return .ok
     }
 
-    private static func show(_ services: [FoundService], json: Bool) throws {
+    private static func show(_ relays: [NearbyRelay], json: Bool) throws {
         var table = Table(("NAME", .left), ("WHITEBOARD", .left), ("RELAY", .left))
-        for service in services {
-            let page = "http://\(service.host):\(service.port)/"
-            let addresses = service.addresses.map { address in
-                "relay://" + (address.bytes.count == 4 ? "\(address)" : "[\(address)]") + ":\(service.port)"
-            }.sorted()
-            table.add(service.name, page, addresses.joined(separator: " "))
+        for relay in relays {
+            let page = "http://\(relay.service.host):\(relay.service.port)/"
+            let addresses = relay.addresses.map(\.description)
+            table.add(relay.service.name, page, addresses.joined(separator: " "))
             guard json else { continue }
             let object: JSONValue = [
-                "name": .string(service.name), "url": .string(page), "relays": .array(addresses.map(JSONValue.string)),
-                "text": .array(service.text.map(JSONValue.string)),
+                "name": .string(relay.service.name), "url": .string(page), "relays": .array(addresses.map(JSONValue.string)),
+                "text": .array(relay.service.text.map(JSONValue.string)),
             ]
             try Console.print(object.line)
         }

@@ -84,9 +84,7 @@ extension Command {
         screen.show()
         let watch = NetworkWatch { @Sendable _ in screen.networkChanged() }
         let rotation = Task { for await _ in rotations { screen.keysChanged() } }
-        #if os(Linux)
-            let announcement = Announcement(settings, server, log)
-        #endif
+        let announcement = Announcement(settings, server, log)
         manager?.tellReady()
         let lonely = Task {
             try await Task.sleep(for: .seconds(120))
@@ -104,9 +102,7 @@ extension Command {
         log.note(
             "Ending: \(Signals.words(signal)). Clients are told, queues get 5 s." + (manager == nil ? " Ctrl-C again ends it at once." : "")
         )
-        #if os(Linux)
-            await announcement?.close()
-        #endif
+        await announcement?.close()
         await server.stop()
         return .ok
     }

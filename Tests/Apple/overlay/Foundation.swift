@@ -265,6 +265,7 @@ open class Bundle: NSObject, @unchecked Sendable {
     public var bundleURL: URL { fatalError() }
     public var executableURL: URL? { nil }
     public var resourceURL: URL? { nil }
+    public func object(forInfoDictionaryKey key: String) -> Any? { nil }
 }
 
 open class Thread: NSObject, @unchecked Sendable {

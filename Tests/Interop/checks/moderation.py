@@ -361,6 +361,7 @@ def status_of_relay(ctx):
         place = page.get("next")
         if place is None:
             break
+    need(host.request("status", hour=True)["users"] == [], "the last hour comes without users")
     users = [one["user"] for one in found]
     need(users == sorted(set(users)) and {host.identity.user, pupil.identity.user} <= set(users), f"{users}")
     there = next(one for one in found if one["user"] == pupil.identity.user)

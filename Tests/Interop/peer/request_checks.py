@@ -115,7 +115,13 @@ class RequestChecks:
             is_served = user["peer"] or user["queuedBytes"] or user["backlogMs"]
             if user["away"] and is_served or user["queuedPacketBytes"] > user["queuedBytes"]:
                 raise Violation("AC16", f"this cannot be: {user}")
+        for sample in event.get("hour") or []:
+            must_have_shape("status sample", sample)
+        if (event.get("hour") is not None) != bool(asked.get("hour")) or len(event.get("hour") or []) > 60:
+            raise Violation("AC16", f"the last hour is told to who asks for it, in 60 samples at most: {asked}: {event.fields}")
         users = [user["user"] for user in event["users"]]
+        if users and asked.get("hour"):
+            raise Violation("AC16", f"users beside the last hour: {users}")
         if users != sorted(users):
             raise Violation("AC16", f"not in order: {users}")
         if users and users[0] <= (asked.get("after") or "") or len(set(users)) > (asked.get("limit") or 100):

@@ -134,19 +134,21 @@ SHAPES.update({
     "answer getBans": "id:u32 bans:objects next?:name",
     "ban": "user:name by:name time:u53 until?:u53",
     "answer status": "id:u32 uptimeMs:u53 connections:u53 sessions:object channels:object boards:u53 boardBytes:u53 queuedBytes:u53 "
-                     "pinnedBytes:u53 counters:object storageFailure?:text known?:bool joinKey?:text addresses:objects users:objects next?:name",
+                     "pinnedBytes:u53 counters:object storageFailure?:text known?:bool joinKey?:text hour?:objects addresses:objects users:objects next?:name",
     "status sessions": "present:u53 away:u53",
     "status channels": "message:u53 stream:u53",
     "status counters": " ".join(name + ":u53" for name in (
         "messagesAccepted", "messagesDelivered", "messagesRecovered", "packetsAccepted", "packetsQueued", "packetsShedSlow", "packetsShedExpired", "packetsShedReader",
         "packetsShedCatchingUp", "packetsDiscarded", "packetsDroppedRate", "directAccepted", "refusals", "credentialsWrong")),
+    "status sample": "sessions:u53 lagging:u53 messagesIn:u53 messagesOut:u53 packetsIn:u53 packetsOut:u53 packetsLost:u53 bytesIn:u53 bytesOut:u53 "
+                     "memoryBytes:u53 diskBytes?:u53",
     "status address": "address:text sessions:u53 memoryBytes:u53",
     "status user": "user:name device:text client:text peer:text away:bool sessionMs:u53 memoryBytes:u53 queuedBytes:u53 queuedPacketBytes:u53 packetsLost:u53 backlogMs:u53",
     "accessChanged": "role?:text grants?:object untilMs?:u53 by:name",
     "modeChanged": "channel:u32 mode:text on:bool by:name",
 })
 SHAPE_RULES.update({name: "AC16" for name in (
-    "answer status", "status sessions", "status channels", "status counters", "status address", "status user")})
+    "answer status", "status sessions", "status channels", "status counters", "status sample", "status address", "status user")})
 SHAPE_RULES.update({"answer getBans": "AC13", "ban": "AC13", "accessChanged": "AC10", "modeChanged": "AC11"})
 SHAPE_RULES["answer removeRecords"] = "AC18"
 ROLES = ("reader", "editor", "coeditor", "moderator")

@@ -4,7 +4,8 @@
 // PencilKit that were written after Apple's documentation. Try it before you rely on it.
 //
 // In Xcode make an iOS app (17 or newer), add this package with its products WhiteboardModel and BoardFormat, put these files in place of
-// the app's own, and say in Info.plist why it wants the local network (NSLocalNetworkUsageDescription).
+// the app's own, and say in Info.plist why it wants the local network (NSLocalNetworkUsageDescription) and what it looks for there
+// (NSBonjourServices, an array with _boardrelay._tcp).
 import Observation
 import RelayClient
 import SwiftUI
@@ -73,6 +74,9 @@ struct JoinView: View {
     let session: Session
     @AppStorage("invitation") private var text = ""
     @AppStorage("name") private var name = ""
+    @State private var nearby: [NearbyRelay] = []
+    /// Why the local network cannot be searched.
+    @State private var trouble: String?
 
     var body: some View {
         Form {
@@ -89,6 +93,21 @@ struct JoinView: View {
                 Task { await session.join(text, name: name) }
             }
             .disabled(session.isJoining || text.isEmpty || name.isEmpty)
+            // Anybody in the network can claim a name, and no key is announced: what is behind `#` is for people to give.
+            Section {
+                ForEach(nearby, id: \.self) { relay in
+                    Button(relay.name) { text = relay.addresses[0].description }
+                }
+            } footer: {
+                if let trouble { Text(trouble) }
+            }
+        }
+        .task {
+            do {
+                for try await relays in NearbyRelays() { nearby = relays }
+            } catch {
+                trouble = (error as? RelayError)?.text
+            }
         }
     }
 }

@@ -92,6 +92,10 @@ enum Names {
     typealias Bare_MetadataItem = MetadataItem
     typealias RelayClient_Moderation = RelayClient.Moderation
     typealias Bare_Moderation = Moderation
+    typealias RelayClient_NearbyRelay = RelayClient.NearbyRelay
+    typealias Bare_NearbyRelay = NearbyRelay
+    typealias RelayClient_NearbyRelays = RelayClient.NearbyRelays
+    typealias Bare_NearbyRelays = NearbyRelays
     typealias RelayClient_OfferedCode = RelayClient.OfferedCode
     typealias Bare_OfferedCode = OfferedCode
     typealias RelayClient_Packet = RelayClient.Packet
