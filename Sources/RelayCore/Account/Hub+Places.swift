@@ -106,6 +106,9 @@ extension Hub {
 
     // MARK: - Channels
 
+    /// Whether what a session begins has no rate. [RT9, RT10]
+    func isUnrated(_ session: Session.Index) -> Bool { isTrusted(sessions[session].access) || sessions[session].address == .local }
+
     /// Whether a channel may come to be.
     ///
     /// - Parameter session: whose it will be; `nil`: the relay's.
@@ -114,8 +117,8 @@ extension Hub {
         let (places, placesMax) = (accounts[channels: kind], configuration.channelsMax)
         try checkPlace(places, of: session, max: placesMax, "\(kind.rawValue) channels")
         guard let session else { return }
-        let (access, address) = (sessions[session].access, sessions[session].address)
-        guard !isTrusted(access), address != .local else { return }
+        guard !isUnrated(session) else { return }
+        let address = sessions[session].address
         let own = bucket(.newChannels, of: session), rate = configuration.newChannelsPerSecond
         if let wait = buckets[own].take(rate: rate, capacity: configuration.newChannelsBurst, at: now.instant) {
             throw .overRate("new channels", rate: rate, wait: wait)
