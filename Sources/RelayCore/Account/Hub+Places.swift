@@ -77,7 +77,7 @@ extension Hub {
     }
 
     /// On an open relay everybody is a moderator, and nobody trusted for that.
-    private func isTrusted(_ access: Access) -> Bool { !accessRules.isOpen && access.isModerator }
+    func isTrusted(_ access: Access) -> Bool { !accessRules.isOpen && access.isModerator }
 
     /// The session has moved to another address, which is charged for its place and memory if it has room. Else the former address
     /// keeps the charge: two addresses could fill what one may not.
@@ -106,9 +106,6 @@ extension Hub {
 
     // MARK: - Channels
 
-    /// Whether what a session begins has no rate. [RT9, RT10]
-    func isUnrated(_ session: Session.Index) -> Bool { isTrusted(sessions[session].access) || sessions[session].address == .local }
-
     /// Whether a channel may come to be.
     ///
     /// - Parameter session: whose it will be; `nil`: the relay's.
@@ -117,8 +114,8 @@ extension Hub {
         let (places, placesMax) = (accounts[channels: kind], configuration.channelsMax)
         try checkPlace(places, of: session, max: placesMax, "\(kind.rawValue) channels")
         guard let session else { return }
-        guard !isUnrated(session) else { return }
-        let address = sessions[session].address
+        let (access, address) = (sessions[session].access, sessions[session].address)
+        guard !isTrusted(access), address != .local else { return }
         let own = bucket(.newChannels, of: session), rate = configuration.newChannelsPerSecond
         if let wait = buckets[own].take(rate: rate, capacity: configuration.newChannelsBurst, at: now.instant) {
             throw .overRate("new channels", rate: rate, wait: wait)

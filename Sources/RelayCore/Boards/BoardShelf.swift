@@ -71,7 +71,7 @@ struct BoardShelf {
     /// With so many it is looked who has begun none of late.
     private var beginningsMany = 10_000
 
-    /// Of boards, by their ids, that are still to be restored.
+    /// What is stored of boards by their ids, until all of them are restored.
     var restored = [UInt64: (beginning: BoardBeginning?, day: UInt32)]()
 
     init(bytesMax: Int) { usage = BoardUsage(bytesMax: bytesMax) }

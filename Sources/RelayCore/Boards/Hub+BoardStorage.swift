@@ -202,13 +202,9 @@ extension Hub {
             var board = ShelvedBoard(name: name, generation: ordinals.generation(), summary: summary)
             board.head = summary.head
             board.durableHead = summary.head
-            if let known = boards.restored[summary.board] {
-                (board.beginning, board.use) = (known.beginning, BoardUse(day: known.day, stored: known.day))
-            }
             _ = boards.insert(board)
             if let channel = channels[named: ChannelID(kind: .message, channel: name)] { takeUpBoard(channel) }
         }
-        boards.restored = [:]
         for (user, bytes) in userBytes where bytes > 0 {
             if let user = user.withUnsafeBytes({ try? Name(bytes: $0) }) { boards.usage.setInFiles(bytes, of: user) }
         }

@@ -33,8 +33,18 @@ extension Hub {
         storeUses([board])
     }
 
+    /// Boards and what is stored of them have been restored, in whichever order.
+    mutating func restoreUses() {
+        for (id, known) in boards.restored {
+            guard let board = boards[id: id] else { continue }
+            (boards[board].beginning, boards[board].use) = (known.beginning, BoardUse(day: known.day, stored: known.day))
+        }
+        boards.restored = [:]
+        setUseSweep()
+    }
+
     /// Once an hour: a stay may last for days.
-    mutating func setUseSweep() { deadlines.set(.boardUse, at: now.instant + .seconds(3600)) }
+    private mutating func setUseSweep() { deadlines.set(.boardUse, at: now.instant + .seconds(3600)) }
 
     mutating func sweepUses() {
         for board in boards.indices where isVisited(board) { boards[board].use.day = today }
@@ -115,6 +125,6 @@ extension Hub {
 
     /// Whether what a session brings to a board has no rate: it is a host's, and the disk keeps up with it. [RT10]
     func isImport(by session: Session.Index) -> Bool {
-        isUnrated(session) && accounts.unjournaled.used < configuration.unjournaledBytesMax / 8
+        isTrusted(sessions[session].access) && accounts.unjournaled.used < configuration.unjournaledBytesMax / 8
     }
 }

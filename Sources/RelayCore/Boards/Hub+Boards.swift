@@ -34,7 +34,7 @@ extension Hub {
                     .relayFull, "at most \(refusal.limit) boards may be begun from \(address), not \(refusal.actual): the rest is others'",
                     limit: refusal.limit, actual: refusal.actual)
             }
-            if !isUnrated(session) { try checkNewBoards(of: user) }
+            if !isTrusted(sessions[session].access) { try checkNewBoards(of: user) }
             // Boards that exist keep room to go on.
             try check(boards.bytes + bytes, configuration.boardBytesTotalMax / 16 * 15, .storageFull, "new boards, all together,")
         }

@@ -320,7 +320,7 @@ extension Hub {
         boundWindows()
         setWindowSweep()
         setBoardExpiry()
-        setUseSweep()
+        restoreUses()
         if !claims.isEmpty { sweepClaims() }
         moderation.revealed = moderation.applied
         sweepBans()
