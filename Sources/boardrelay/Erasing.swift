@@ -32,6 +32,7 @@ extension Forgotten {
         var kept: [String] = []
         if keptBytes > 0 { kept.append("\(Printable.size(keptBytes)) of records (--with-records removes them)") }
         if isBanned { kept.append("the ban ('boardrelay user unban \(user)' ends it)") }
+        if metadata > 0 { kept.append("for a day the number of changes of the metadata") }
         if isHere { kept.append("the id while \(user) is here: run this again later") }
         kept.append("what the relay has logged, backups and exported boards, messages of the last minutes, keys of removed records")
         let went = gone.isEmpty ? "nothing, none was there" : gone.joined(separator: ", ")

@@ -116,9 +116,11 @@ struct BoardImport: Sendable {
     /// - Throws: when nothing more can be sent.
     private func failed(_ record: WhiteboardRecord, _ error: RelayError) throws {
         guard !error.isTheEnd else { throw error }
+        // `change 1: ` means nothing where one record is named.
+        let text = error.changeIndex == nil ? error.text : String(error.text.drop { $0 != ":" }.dropFirst(2))
         outcome.withLock {
             $0.failures[error.name, default: 0] += 1
-            $0.firstFailure = $0.firstFailure ?? "\(record.key): \(error.text) (\(error.name))"
+            $0.firstFailure = $0.firstFailure ?? "\(record.key): \(text) (\(error.name))"
         }
     }
 }
