@@ -7,13 +7,18 @@ import RelayWire
 ///     ,{"base64":"AQID","customType":"pkstroke","key":"9F2C"}
 ///     ],"version":1}
 ///
+/// A board that has a paper names it in the first line, before `records`: `"paper":"ruled"`.
 /// The same records in the same order are the same bytes: keys sorted, no spaces, no more escapes than must be. Neither
 /// the channel's name nor authors, times and offsets are in it, so what was imported elsewhere is exported as it was.
 /// A comma begins a line instead of ending one: a record that is added changes no other line.
 public enum BoardExport {
     public static let format = "board"
     public static let version = 1
-    static let head = "{\"format\":\"\(format)\",\"records\":["
+    static let head = head(paper: nil)
+    fileprivate static func head(paper: String?) -> String {
+        "{\"format\":\"\(format)\"," + (paper.map { "\"paper\":\"\($0)\"," } ?? "") + "\"records\":["
+    }
+
     static let tail = "],\"version\":\(version)}"
 }
 
@@ -25,7 +30,11 @@ public struct BoardExportWriter: Sendable {
     public init() {}
 
     /// The first line.
-    public func head() -> [UInt8] { Array((BoardExport.head + "\n").utf8) }
+    ///
+    /// - Parameter paper: the board's, as its metadata has it; one that is none is left out.
+    public func head(paper: String? = nil) -> [UInt8] {
+        Array((BoardExport.head(paper: paper.flatMap { BoardWords.papers.contains($0) ? $0 : nil }) + "\n").utf8)
+    }
 
     /// The next record's line.
     ///
@@ -64,6 +73,9 @@ public struct BoardExportError: Error, Equatable, Sendable, CustomStringConverti
 /// the JSON may be written in any way.
 public struct BoardExportReader: Sendable {
     private enum State { case head, records, end }
+
+    /// The board's, once the first line is read; `nil`: it has none.
+    public private(set) var paper: String?
 
     private var state = State.head
     /// Of the line that has begun.
@@ -119,7 +131,9 @@ public struct BoardExportReader: Sendable {
         defer { rest.removeAll(keepingCapacity: rest.capacity < 1 << 20) }
         switch state {
         case .head:
-            guard text(of: rest) == BoardExport.head else {
+            let head = text(of: rest)
+            paper = BoardWords.papers.first { BoardExport.head(paper: $0) == head }
+            guard paper != nil || head == BoardExport.head else {
                 throw problem("\(BoardExport.head) is expected: this is no exported board, or one of another version")
             }
             state = .records

@@ -60,4 +60,5 @@ public enum BoardWords {
     public static let titleKey = "title"
     /// The metadata item of the message channel that says what the board looks like behind its elements.
     public static let paperItem = "paper"
+    static let papers = ["blank", "dotted", "squared", "ruled"]
 }

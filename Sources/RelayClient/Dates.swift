@@ -45,6 +45,12 @@ extension BanInfo {
 extension BoardInfo {
     /// When it was last changed, on the relay's wall clock.
     public var changed: Date { Date(wallMilliseconds: changedMilliseconds) }
+
+    /// When it was begun, likewise; `nil`: the relay does not know.
+    public var created: Date? { createdMilliseconds.map { Date(wallMilliseconds: $0) } }
+
+    /// When it was last changed, or the beginning of the last day (UTC) on which somebody was seen in its channel; now while somebody is.
+    public var used: Date { Date(wallMilliseconds: usedMilliseconds) }
 }
 
 extension BoardRecord {

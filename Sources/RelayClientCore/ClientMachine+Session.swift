@@ -300,11 +300,12 @@ extension ClientMachine {
         case .bans:
             let answer = try body(BansAnswer.self, frame)
             return .bans(answer.bans, next: answer.next)
+        case .forget: return .forgotten(try body(ForgetUserAnswer.self, frame).forgotten)
         case .removeRecords: return .records(try body(RemoveRecordsAnswer.self, frame).records)
         case .status: return .status(try body(StatusAnswer.self, frame).status)
         case .goOn(let channel, let number): if goingOn[channel] == number { goingOn[channel] = nil }
         case .barrier, .cancel, .setReaderLimits, .withdrawJoinCode, .setLock, .releaseLock, .revokeLock, .removeLock, .removeBoard,
-            .setRole, .setMode, .endSession, .ban, .unban, .forget, .endChannel:
+            .setRole, .setMode, .endSession, .ban, .unban, .endChannel:
             break
         }
         return .done

@@ -40,8 +40,8 @@ package enum ClientRequest: Equatable, Sendable {
     case getLocks(ChannelID)
     case clear(Name)
     case undoClear(Name)
-    case boards(after: Name?)
-    case removeBoard(Name)
+    case boards(after: Name?, unusedMilliseconds: UInt64? = nil)
+    case removeBoard(Name, unusedMilliseconds: UInt64? = nil)
     case renew(Credential)
     /// The secret of the login.
     case offerDevice(secret: String?)
@@ -109,8 +109,8 @@ package enum ClientRequest: Equatable, Sendable {
         case .getLocks(let channel): .json(.getLocks, GetLocksRequest(id: id, kind: channel.kind, channel: channel.channel))
         case .clear(let channel): .json(.clear, ChannelRequest(id: id, channel: channel))
         case .undoClear(let channel): .json(.undoClear, ChannelRequest(id: id, channel: channel))
-        case .boards(let after): .json(.boards, PageRequest(id: id, after: after))
-        case .removeBoard(let channel): .json(.removeBoard, ChannelRequest(id: id, channel: channel))
+        case .boards(let after, let unused): .json(.boards, BoardsRequest(id: id, after: after, unusedMs: unused))
+        case .removeBoard(let channel, let unused): .json(.removeBoard, RemoveBoardRequest(id: id, channel: channel, unusedMs: unused))
         case .renew(let credential): .json(.renew, RenewRequest(id: id, key: credential.key, token: credential.token))
         case .offerDevice(let secret): .json(.offerDevice, OfferDeviceRequest(id: id, secret: secret))
         case .offerJoinCode(let channel): .json(.offerJoinCode, ChannelRequest(id: id, channel: channel))
@@ -242,6 +242,7 @@ package enum ClientAnswer: Equatable, Sendable {
     case boards([BoardInfo], next: Name?)
     case bans([BanInfo], next: Name?)
     case records(Int)
+    case forgotten(Forgotten)
     case status(RelayStatus)
 }
 

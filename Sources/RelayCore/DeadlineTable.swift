@@ -27,6 +27,7 @@ enum Deadline {
     case boardReaders
     case boardAuthors(board: ShelvedBoard.Index, generation: UInt32)
     case boardExpiry
+    case boardUse
     case credentialAnswer(connection: Connection.Index, generation: UInt32)
     case credentialJudged(connection: Connection.Index, generation: UInt32)
     case accessEnd(connection: Connection.Index, generation: UInt32)
@@ -43,7 +44,7 @@ enum Deadline {
         switch self {
         case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct, .lockExpiry: true
         case .partsEnd, .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .readerTurn, .credit, .queueSweep, .historySweep,
-            .windowSweep, .metadataEnd, .lockWait, .boardReading, .boardReaders, .boardAuthors, .boardExpiry, .credentialAnswer,
+            .windowSweep, .metadataEnd, .lockWait, .boardReading, .boardReaders, .boardAuthors, .boardExpiry, .boardUse, .credentialAnswer,
             .credentialJudged, .accessEnd, .lentRights, .claimSweep, .banSweep, .wrongCredentialSweep, .deviceOffers, .joinCodes, .erasure:
             false
         }

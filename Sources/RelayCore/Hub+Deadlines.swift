@@ -63,8 +63,8 @@ extension Hub {
         case .lockWait(let lock, let ticket): locks[lock].waiters.contains { $0.ticket == ticket }
         case .lockExpiry(let lock, let absence): locks[lock].absence == absence
         case .boardAuthors(let board, let generation): boards[board].generation == generation && boards[board].authors != nil
-        case .queueSweep, .historySweep, .windowSweep, .boardReaders, .boardExpiry, .claimSweep, .banSweep, .wrongCredentialSweep,
-            .deviceOffers, .joinCodes, .erasure:
+        case .queueSweep, .historySweep, .windowSweep, .boardReaders, .boardExpiry, .boardUse, .claimSweep, .banSweep,
+            .wrongCredentialSweep, .deviceOffers, .joinCodes, .erasure:
             true
         }
     }
@@ -103,6 +103,7 @@ extension Hub {
         case .boardReaders: boardReadersDeadline()
         case .boardAuthors(let board, _): boardAuthorsDeadline(board)
         case .boardExpiry: expireBoards()
+        case .boardUse: sweepUses()
         case .credentialAnswer(let connection, _): credentialDeadline(connection)
         case .credentialJudged(let connection, _): judgeLate(connection)
         case .accessEnd(let connection, _): accessDeadline(connection)

@@ -2,7 +2,7 @@
 // options, events and answers. Calls throw a `RelayError` with one of `ErrorCode`, or a `TypeError` for an option that there is not.
 import type {
   AcquireOptions, AnyOf, Ban, BoardChange, BoardClearing, BoardInfo, BoardPicture, BoardRecord, CallOptions, ChannelMode, ClientEvent,
-  ClientOptions, Credential, DirectMessage, HistoryOptions, HistoryPage, LinkState, LockDetail, Member, Message, MessagesMissed,
+  ClientOptions, Credential, DirectMessage, Forgotten, HistoryOptions, HistoryPage, LinkState, LockDetail, Member, Message, MessagesMissed,
   MetadataContents, MetadataItem, OfferedCode, OpenOptions, Packet, PacketOptions, PacketsLost, Payload, Permissions, Problem,
   PublishedTopic, ReaderLimits, ReaderOptions, RecordOptions, RelayStatus, RestoredRecord, Right, Role, Selection, SendOptions,
   SessionLimits, StatusOptions, TopicOptions, Transport, Unsent, WriteConditions, WriteOptions,
@@ -71,8 +71,8 @@ export class RelayClient {
   /** In order of name. */
   readonly openChannels: Channel[]
 
-  /** All boards of the relay, by name. */
-  boards(options?: CallOptions): Promise<BoardInfo[]>
+  /** All boards of the relay, by name; with `unusedFor` those that nobody has used for so many milliseconds. */
+  boards(options?: {unusedFor?: number} & CallOptions): Promise<BoardInfo[]>
   /** As `upToDate` of a channel, for all. */
   upToDate(options?: CallOptions): Promise<void>
   /**
@@ -157,7 +157,7 @@ export interface Board {
   /** Takes the newest `clear` of the last 10 minutes back, but for keys that were written or removed since. @throws `nothingToUndo` */
   undoClear(options?: CallOptions): Promise<BoardClearing>
   /** Removes the board with all that is known of it. */
-  delete(options?: CallOptions): Promise<void>
+  delete(options?: {unusedFor?: number} & CallOptions): Promise<void>
 
   /** Every change, own ones once they are stored. */
   changes(options?: ReaderOptions): Events<BoardChange>
@@ -298,8 +298,8 @@ export interface Moderation {
   /** @throws `notBanned` */
   unban(user: string, options?: CallOptions): Promise<void>
   bans(options?: CallOptions): Promise<Ban[]>
-  /** Removes what the relay keeps of a user, `withRecords` also what the user drew. */
-  forget(options: {user: string, withRecords?: boolean} & CallOptions): Promise<void>
+  /** Removes what the relay keeps of a user, `withRecords` also what the user drew, and gives what went and what stays. */
+  forget(options: {user: string, withRecords?: boolean} & CallOptions): Promise<Forgotten>
   /** Removes all that a user drew on one board, and gives the number of records. @throws `boardNotFound`, `limitReached` */
   removeRecords(options: {of: string, from: string} & CallOptions): Promise<number>
   /** The relay's present state, and a page of its users, by id. */
@@ -384,7 +384,8 @@ export const ErrorCode: Readonly<{
   boardNotFound: 131, nothingToUndo: 132, partMissing: 133, tokenInvalid: 134,
   tokenExpired: 135, keyWrong: 136, credentialRequired: 137, userIDTaken: 138,
   notPermitted: 139, notBanned: 140, cancelled: 141, behindRefused: 142, codeWrong: 143,
-  channelEnded: 144, shuttingDown: 200, slowConsumer: 201, heartbeatTimeout: 202,
+  channelEnded: 144, boardInUse: 145,
+  shuttingDown: 200, slowConsumer: 201, heartbeatTimeout: 202,
   loginTimeout: 203, tooManyConnections: 204, accessExpired: 205, tooManySessions: 206,
   protocolError: 300, versionNotSupported: 301, replaced: 302, abuse: 303, loggedOut: 304,
   frameTooLarge: 305, notRelayProtocol: 306, credentialsWrong: 307, keyChanged: 308,

@@ -27,6 +27,8 @@ package struct BoardSummary: Equatable, Sendable {
     package var records = 0
     /// Of these records: key, custom type and payload, and 64 for each.
     package var bytes = 0
+    /// Of its file.
+    package var fileBytes = 0
     /// Of the newest change.
     package var wallMilliseconds: UInt64 = 0
     /// The newest one, if it is not undone.

@@ -88,7 +88,7 @@ package struct NotStored: JSONObject {
     }
 }
 
-/// `boards` and `getBans`: a page of what is listed in order of names. [AC13, BL9]
+/// `getBans`: a page of what is listed in order of names. [AC13]
 package struct PageRequest: JSONObject {
     package internal(set) var id: UInt32 = 0
     package internal(set) var after: Name?
@@ -102,7 +102,9 @@ package struct PageRequest: JSONObject {
     /// How many to list.
     ///
     /// - Throws: `badRequest`, with the limit that was passed.
-    package func count() throws(WireError) -> Int {
+    package func count() throws(WireError) -> Int { try Self.count(limit) }
+
+    fileprivate static func count(_ limit: Int?) throws(WireError) -> Int {
         let limit = limit ?? 100
         guard (1...100).contains(limit) else {
             throw WireError(.badRequest, "field limit is within 1…100, not \(limit)", limit: limit < 1 ? 1 : 100, actual: max(0, limit))
@@ -117,6 +119,52 @@ package struct PageRequest: JSONObject {
     }
 }
 
+/// `boards`. [BL9, BL12]
+package struct BoardsRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var after: Name?
+    /// 1…100.
+    package internal(set) var limit: Int?
+    /// Only boards that nobody has used for so long.
+    package internal(set) var unusedMs: UInt64?
+
+    package init() {}
+
+    package init(id: UInt32, after: Name? = nil, limit: Int? = nil, unusedMs: UInt64? = nil) {
+        (self.id, self.after, self.limit, self.unusedMs) = (id, after, limit, unusedMs)
+    }
+
+    /// As of a `PageRequest`.
+    package func count() throws(WireError) -> Int { try PageRequest.count(limit) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("after", &after)
+        json("id", &id)
+        json("limit", &limit)
+        json("unusedMs", &unusedMs)
+    }
+}
+
+/// `removeBoard`. [BL9, BL12]
+package struct RemoveBoardRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var channel = Name.unread
+    /// Only if nobody has used it for so long.
+    package internal(set) var unusedMs: UInt64?
+
+    package init() {}
+
+    package init(id: UInt32, channel: Name, unusedMs: UInt64? = nil) {
+        (self.id, self.channel, self.unusedMs) = (id, channel, unusedMs)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("id", &id)
+        json("unusedMs", &unusedMs)
+    }
+}
+
 /// One board of the relay.
 public struct BoardInfo: JSONObject, Equatable, Sendable {
     /// Name of its message channel.
@@ -125,20 +173,35 @@ public struct BoardInfo: JSONObject, Equatable, Sendable {
     public var records = 0
     /// Keys, custom types and payloads of its records, and 64 for each.
     public var bytes = 0
-    /// When it was last changed: wall clock of the relay, in milliseconds since 1970.
+    /// Of its file, with what was superseded and is not cleared away yet.
+    public var fileBytes = 0
+    /// Id of the user who began it; `nil`: the relay does not know, or has forgotten the user.
+    public var owner: String?
+    /// When it was begun, was last changed and was last used: wall clock of the relay, in milliseconds since 1970.
+    package var createdMilliseconds: UInt64?
     package var changedMilliseconds: UInt64 = 0
+    package var usedMilliseconds: UInt64 = 0
 
     package init() {}
 
-    package init(channel: String, records: Int, bytes: Int, changedMilliseconds: UInt64) {
-        (self.channel, self.records, self.bytes, self.changedMilliseconds) = (channel, records, bytes, changedMilliseconds)
+    package init(
+        channel: String, records: Int, bytes: Int, fileBytes: Int = 0, owner: String? = nil, createdMilliseconds: UInt64? = nil,
+        changedMilliseconds: UInt64, usedMilliseconds: UInt64 = 0
+    ) {
+        (self.channel, self.records, self.bytes, self.fileBytes, self.owner) = (channel, records, bytes, fileBytes, owner)
+        (self.createdMilliseconds, self.changedMilliseconds) = (createdMilliseconds, changedMilliseconds)
+        self.usedMilliseconds = usedMilliseconds
     }
 
     package mutating func fields(_ json: inout JSONFields) {
         json("bytes", &bytes)
         json("changed", &changedMilliseconds)
         json.name("channel", &channel)
+        json("created", &createdMilliseconds)
+        json("fileBytes", &fileBytes)
+        json("owner", &owner)
         json("records", &records)
+        json("used", &usedMilliseconds)
     }
 }
 

@@ -101,6 +101,8 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public static let codeWrong = Self(143)
     /// A moderator has ended a channel that one was in.
     public static let channelEnded = Self(144)
+    /// A board that was to go only if nobody had used it for some time.
+    public static let boardInUse = Self(145)
 
     // 2xx: the connection is closed; come back.
     /// The relay is ending.
@@ -160,7 +162,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
         (.partMissing, "partMissing"), (.tokenInvalid, "tokenInvalid"), (.tokenExpired, "tokenExpired"), (.keyWrong, "keyWrong"),
         (.credentialRequired, "credentialRequired"), (.userIDTaken, "userIDTaken"), (.notPermitted, "notPermitted"),
         (.notBanned, "notBanned"), (.cancelled, "cancelled"), (.behindRefused, "behindRefused"), (.codeWrong, "codeWrong"),
-        (.channelEnded, "channelEnded"),
+        (.channelEnded, "channelEnded"), (.boardInUse, "boardInUse"),
         (.shuttingDown, "shuttingDown"), (.slowConsumer, "slowConsumer"), (.heartbeatTimeout, "heartbeatTimeout"),
         (.loginTimeout, "loginTimeout"), (.tooManyConnections, "tooManyConnections"), (.accessExpired, "accessExpired"),
         (.tooManySessions, "tooManySessions"),

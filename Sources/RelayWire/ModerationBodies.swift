@@ -96,6 +96,50 @@ package struct ForgetUserRequest: JSONObject {
     }
 }
 
+/// Answer to `forgetUser`: what went, and what the relay still keeps. [AC14]
+package struct ForgetUserAnswer: JSONObject, Equatable {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var forgotten = Forgotten()
+
+    package init() {}
+
+    package init(id: UInt32, _ forgotten: Forgotten) { (self.id, self.forgotten) = (id, forgotten) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("banned", &forgotten.isBanned)
+        json("boards", &forgotten.boards)
+        json("here", &forgotten.isHere)
+        json("id", &id)
+        json("idFreed", &forgotten.wasIDFreed)
+        json("keptBytes", &forgotten.keptBytes)
+        json("metadata", &forgotten.metadata)
+        json("records", &forgotten.records)
+        json("role", &forgotten.hadRole)
+    }
+}
+
+/// What became of what a relay kept of a user that was to be forgotten. [AC14]
+public struct Forgotten: Equatable, Sendable {
+    /// Items of metadata that went.
+    public var metadata = 0
+    /// Whether a role that a moderator had set went.
+    public var hadRole = false
+    /// Whether the id was the user's, with the digest of its client's secret, and is anybody's now.
+    public var wasIDFreed = false
+    /// Boards that were the user's, and are nobody's now.
+    public var boards = 0
+    /// Records that went.
+    public var records = 0
+    /// Bytes of the user's records that stay.
+    public var keptBytes = 0
+    /// Whether a ban stays.
+    public var isBanned = false
+    /// Whether the user is here: so the id stays its own.
+    public var isHere = false
+
+    package init() {}
+}
+
 /// `removeRecords`. [AC18]
 package struct RemoveRecordsRequest: JSONObject {
     package internal(set) var id: UInt32 = 0

@@ -100,7 +100,7 @@ struct UsageTests {
             (["channel", "freeze", "lesson", "--reason", "x"], "option --reason is for end"),
             (["channel", "end", "x", "--reason", String(repeating: "x", count: 257)], "option --reason has at most 256 bytes, not 257"),
             (["board"], "ACTION is missing"),
-            (["board", "list"], "ACTION is one of ls, export, import, rm, clear, undo, not \"list\""),
+            (["board", "list"], "ACTION is one of ls, export, import, rm, prune, clear, undo, not \"list\""),
             (["board", "ls", "lesson"], "ls takes no NAME"),
             (["board", "rm"], "NAME is missing"),
             (["board", "clear", "lesson", "--of", "anna"], "option --of is for rm"),

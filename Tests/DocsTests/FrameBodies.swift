@@ -23,7 +23,7 @@ enum FrameBodies {
         "getMetadata": GetMetadataRequest.self, "subscribeUserMetadata": UserRequest.self, "unsubscribeUserMetadata": UserRequest.self,
         "setLock": SetLockRequest.self, "acquireLock": AcquireLockRequest.self, "releaseLock": LockRequest.self,
         "revokeLock": LockRequest.self, "removeLock": LockRequest.self, "getLocks": GetLocksRequest.self, "clear": ChannelRequest.self,
-        "undoClear": ChannelRequest.self, "boards": PageRequest.self, "removeBoard": ChannelRequest.self,
+        "undoClear": ChannelRequest.self, "boards": BoardsRequest.self, "removeBoard": RemoveBoardRequest.self,
         "removeRecords": RemoveRecordsRequest.self, "endChannel": EndChannelRequest.self,
     ]
 
@@ -47,6 +47,7 @@ enum FrameBodies {
         "history": HistoryAnswer.self, "setMetadata": MetadataAnswer.self, "updateMetadata": MetadataAnswer.self,
         "removeMetadata": MetadataAnswer.self, "acquireLock": FencingAnswer.self, "getLocks": LocksAnswer.self,
         "clear": ClearAnswer.self, "undoClear": ClearAnswer.self, "boards": BoardsAnswer.self, "removeRecords": RemoveRecordsAnswer.self,
+        "forgetUser": ForgetUserAnswer.self,
     ]
 
     /// Fields that a type of several frames has, and these frames do not.

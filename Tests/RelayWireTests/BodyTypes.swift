@@ -54,8 +54,9 @@ extension FrameVector {
         case "setReaderLimits": SetReaderLimitsRequest.self
         case "catchingUp": CatchingUp.self
         case "caughtUp": CaughtUp.self
-        case "clear", "undoClear", "removeBoard": ChannelRequest.self
-        case "boards": PageRequest.self
+        case "clear", "undoClear": ChannelRequest.self
+        case "boards": BoardsRequest.self
+        case "removeBoard": RemoveBoardRequest.self
         case "notStored": NotStored.self
         case "cleared": Cleared.self
         case "reset": ChannelReset.self
@@ -79,6 +80,7 @@ extension FrameVector {
             case "answer.offerDevice": OfferDeviceAnswer.self
             case "answer.offerJoinCode": OfferJoinCodeAnswer.self
             case "answer.bans", "answer.bans.next": BansAnswer.self
+            case "answer.forgetUser": ForgetUserAnswer.self
             case "answer.records": RemoveRecordsAnswer.self
             case "answer.status", "answer.status.next": StatusAnswer.self
             case "answer.history", "answer.history.none": HistoryAnswer.self

@@ -172,7 +172,9 @@ extension WhiteboardClient {
 
     package func board(of channel: String) throws(RelayError) -> Board { try self.channel(channel).board }
 
-    package func removeBoard(_ channel: String) async throws(RelayError) { try await self.channel(channel).board.delete() }
+    package func removeBoard(_ channel: String, ifUnusedFor unused: Duration? = nil) async throws(RelayError) {
+        try await self.channel(channel).board.delete(ifUnusedFor: unused)
+    }
 
     package func channels(of user: String) async throws(RelayError) -> [ChannelID] { try await places(of: try checkedName(user)) }
 

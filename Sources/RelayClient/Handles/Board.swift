@@ -117,9 +117,11 @@ public struct Board: Sendable {
 
     /// Removes the board with all that is known of it; its readers begin anew (`reset`).
     ///
-    /// - Throws: `notPermitted`, `boardNotFound`, `storageFailed`, `outcomeUnknown`, or why the relay was not reached.
-    public func delete(call: CallOptions = .init()) async throws(RelayError) {
-        _ = try await client.core.ask(.removeBoard(channel.id), call)
+    /// - Parameter unused: only if nobody has used it for so long, as `boards(unusedFor:)` has it, when the relay removes it.
+    /// - Throws: `boardInUse`, `notPermitted`, `boardNotFound`, `storageFailed`, `outcomeUnknown`, or why the relay was not reached.
+    public func delete(ifUnusedFor unused: Duration? = nil, call: CallOptions = .init()) async throws(RelayError) {
+        let unused = unused.map { UInt64(max(0, $0.milliseconds)) }
+        _ = try await client.core.ask(.removeBoard(channel.id, unusedMilliseconds: unused), call)
     }
 
     // MARK: - Reading

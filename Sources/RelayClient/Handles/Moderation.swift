@@ -146,15 +146,20 @@ public struct Moderation: Sendable {
         return found
     }
 
-    /// Removes what the relay keeps of a user: its metadata, its role, and, unless it is there, whose the id is. Not its ban.
+    /// Removes what the relay keeps of a user: its metadata, its role, its name as the owner of boards, and, unless it is
+    /// there, whose the id is. Not its ban.
     ///
     /// It returns when the relay's files hold nothing of it any more.
     ///
     /// - Parameter withRecords: what the user drew goes from all boards, too, and readers see that.
+    /// - Returns: what went, and what stays.
     /// - Throws: `notPermitted`, `badName`, `outcomeUnknown`; `storageFailed` also when it is gone for everybody, and not yet from the
     ///   disk.
-    public func forget(user: String, withRecords: Bool = false, call: CallOptions = .init()) async throws(RelayError) {
-        _ = try await client.core.ask(.forget(try checkedName(user), withRecords: withRecords), call)
+    @discardableResult
+    public func forget(user: String, withRecords: Bool = false, call: CallOptions = .init()) async throws(RelayError) -> Forgotten {
+        guard case .forgotten(let forgotten) = try await client.core.ask(.forget(try checkedName(user), withRecords: withRecords), call)
+        else { throw .wrongAnswer }
+        return forgotten
     }
 
     /// Removes all that a user drew on one board; readers see that, and no undone `clear` brings it back.

@@ -198,12 +198,15 @@ public final class WhiteboardClient: Sendable {
 
     /// All boards of the relay, in order of names.
     ///
+    /// - Parameter unused: only those that nobody has used for so long, by the relay's clock: nobody has changed them, and nobody was seen
+    ///   in their channels since the end of that day (UTC).
     /// - Throws: `outcomeUnknown`, or why the relay was not reached.
-    public func boards(call: CallOptions = .init()) async throws(RelayError) -> [BoardInfo] {
+    public func boards(unusedFor unused: Duration? = nil, call: CallOptions = .init()) async throws(RelayError) -> [BoardInfo] {
         var found: [BoardInfo] = []
         var next: Name?
         repeat {
-            guard case .boards(let boards, let following) = try await core.ask(.boards(after: next), call) else { throw .wrongAnswer }
+            let request = ClientRequest.boards(after: next, unusedMilliseconds: unused.map { UInt64(max(0, $0.milliseconds)) })
+            guard case .boards(let boards, let following) = try await core.ask(request, call) else { throw .wrongAnswer }
             found += boards
             // A relay that names a page again would be asked for ever.
             guard following.map({ new in next.map { $0 < new } ?? true }) ?? true else { throw .wrongAnswer }

@@ -27,6 +27,7 @@ extension Hub {
             subjects.append(.board(transition))
         }
         let ofBoard = entries
+        if let board { entries += endingEntries(board) }
         for kind in ChannelKind.allCases { take(ChannelID(kind: kind, channel: name), &entries, &subjects) }
         subjects.append(.channelGone(name, head: head))
         guard !entries.isEmpty else {
@@ -38,7 +39,7 @@ extension Hub {
         }
         // A relay without a disk keeps boards alone in what stands for one.
         store(
-            configuration.isJournaled ? entries : ofBoard, .together(subjects), requester(connection, request.id, .whenErased),
+            configuration.isJournaled ? entries : ofBoard, .together(subjects), requester(connection, request.id, .whenErased(nil)),
             erasing: ErasureMark())
     }
 

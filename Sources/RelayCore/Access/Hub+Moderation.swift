@@ -110,17 +110,25 @@ extension Hub {
         let request = try decode(ForgetUserRequest.self, body)
         try requireModerator(session)
         let user = request.user, withRecords = request.withRecords == true
-        let requester = requester(connection, request.id, .whenErased)
+        var forgotten = Forgotten()
         try checkStorage()
         try checkErasures()
         var entries: [JournalEntry] = []
         var metadata: (book: MetadataBook.Index, change: MetadataSetChange)?
         if let book = self.metadata[of: .user(user)], let change = try self.metadata[book].applied.removing(nil, .init()) {
             metadata = (book, change)
+            forgotten.metadata = change.removed.count
             entries += StoredForm.entries(.user(user), change)
         }
-        if moderation.applied.roles[user] != nil { entries.append(StoredForm.role(user, nil)) }
-        if claims[user] != nil, !isHere(user) { entries.append(StoredForm.claim(user, nil)) }
+        forgotten.hadRole = moderation.applied.roles[user] != nil
+        if forgotten.hadRole { entries.append(StoredForm.role(user, nil)) }
+        forgotten.wasIDFreed = claims[user] != nil && !isHere(user)
+        if forgotten.wasIDFreed { entries.append(StoredForm.claim(user, nil)) }
+        let owned = boards(of: user)
+        work.look(at: boards.count)
+        forgotten.boards = owned.count
+        entries += disowningEntries(owned)
+        let requester = requester(connection, request.id, .whenErased(ForgottenUser(user: user, forgotten: forgotten)))
         guard !entries.isEmpty || withRecords else { return answerInOrder(requester) }
         if let metadata { applyMetadata(metadata.book, metadata.change) }
         if withRecords { dropDrafts(of: user) }
@@ -139,7 +147,7 @@ extension Hub {
         dropDrafts(of: request.user, on: board)
         decide(
             .removeRecords(of: request.user, from: request.channel), [], session, connection,
-            requester(connection, request.id, .whenErased),
+            requester(connection, request.id, .whenErased(nil)),
             erasing: ErasureMark(user: request.user, board: boards[board].id, by: sessions[session].user))
     }
 

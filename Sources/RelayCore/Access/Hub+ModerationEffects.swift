@@ -124,6 +124,7 @@ extension Hub {
     // MARK: - Forgetting
 
     private mutating func wasForgotten(_ user: Name) {
+        disownBoards(of: user)
         guard claims[user] != nil else { return }
         if !isHere(user) {
             // It may have been here when that was asked: then the disk knows nothing of it yet.

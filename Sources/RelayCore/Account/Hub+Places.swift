@@ -77,7 +77,7 @@ extension Hub {
     }
 
     /// On an open relay everybody is a moderator, and nobody trusted for that.
-    private func isTrusted(_ access: Access) -> Bool { !accessRules.isOpen && access.isModerator }
+    func isTrusted(_ access: Access) -> Bool { !accessRules.isOpen && access.isModerator }
 
     /// The session has moved to another address, which is charged for its place and memory if it has room. Else the former address
     /// keeps the charge: two addresses could fill what one may not.

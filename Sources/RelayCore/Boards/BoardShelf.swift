@@ -24,6 +24,9 @@ struct ShelvedBoard {
     var isDropping = false
     /// Who began it; `nil`: it was there at the start.
     var payer: AddressKey?
+    /// Who began it, and when; `nil`: an earlier version did not keep that. [BL12]
+    var beginning: BoardBeginning?
+    var use = BoardUse()
     /// While somebody writes here who may not take away what others wrote. [BL10]
     var authors: KnownAuthors?
 
@@ -67,6 +70,9 @@ struct BoardShelf {
     private var beginnings = [Name: [Instant]]()
     /// With so many it is looked who has begun none of late.
     private var beginningsMany = 10_000
+
+    /// What is stored of boards by their ids, until all of them are restored.
+    var restored = [UInt64: (beginning: BoardBeginning?, day: UInt32)]()
 
     init(bytesMax: Int) { usage = BoardUsage(bytesMax: bytesMax) }
 

@@ -34,7 +34,7 @@ extension Hub {
                     .relayFull, "at most \(refusal.limit) boards may be begun from \(address), not \(refusal.actual): the rest is others'",
                     limit: refusal.limit, actual: refusal.actual)
             }
-            try checkNewBoards(of: user)
+            if !isTrusted(sessions[session].access) { try checkNewBoards(of: user) }
             // Boards that exist keep room to go on.
             try check(boards.bytes + bytes, configuration.boardBytesTotalMax / 16 * 15, .storageFull, "new boards, all together,")
         }
@@ -80,6 +80,7 @@ extension Hub {
             name: name, generation: ordinals.generation(), summary: BoardSummary(board: nextSequence, name: Array(name.text.utf8)))
         made.channel = channel
         made.payer = accounts.payer
+        made.beginning = BoardBeginning(wallMilliseconds: now.wallMilliseconds, owner: user)
         let board = boards.insert(made)
         channels[channel].board = board
         boards.began(by: user, at: now.instant)
@@ -115,8 +116,9 @@ extension Hub {
         bytes: Int = 0, payload: UnsafeRawBufferPointer? = nil, user: Name?,
         by: String? = nil, entries: [JournalEntry] = [], _ requester: Requester? = nil, erasing: ErasureMark? = nil
     ) {
+        // Whose it is stands elsewhere: there it can be forgotten.
         var beginning = change
-        (beginning.offset, beginning.kind) = (0, .create(name: boards[board].summary.name))
+        (beginning.offset, beginning.author, beginning.kind) = (0, [], .create(name: boards[board].summary.name))
         let changes = (begins ? [beginning] : []) + before + [change]
         let sequence = nextSequence
         let own = changes.enumerated().map { $0.element.entry(sequence: sequence, index: $0.offset, payload: payload) }
@@ -128,7 +130,8 @@ extension Hub {
         let transition = BoardTransition(
             board: board, generation: boards[board].generation, kind: kind, offset: change.offset, firstOffset: change.offset, bytes: bytes,
             begins: begins, user: user, by: by, instance: change.instance, number: change.number)
-        store(own + entries, .board(transition), requester, erasing: erasing)
+        let kept = begins ? beginningEntries(board) : []
+        store(own + entries + kept, .board(transition), requester, erasing: erasing)
     }
 
     /// Changes that stand in one record of the journal: all of them are durable, or none. Nobody is sent them: live readers read them in
@@ -146,7 +149,7 @@ extension Hub {
         var entries: [JournalEntry] = []
         entries.reserveCapacity(steps.count + 2)
         if begins {
-            let beginning = boardChange(board, offset: 0, publisher?.session, .create(name: boards[board].summary.name))
+            let beginning = boardChange(board, offset: 0, nil, .create(name: boards[board].summary.name))
             entries.append(beginning.entry(sequence: sequence, index: 0))
         }
         for step in steps {
@@ -165,6 +168,7 @@ extension Hub {
             let remembered = remembered(publisher.session, number, last, board)
             entries += remembered
         }
+        if begins { entries += beginningEntries(board) }
         let transition = BoardTransition(
             board: board, generation: boards[board].generation, kind: .record, offset: last, firstOffset: before + 1, bytes: 0,
             begins: begins, user: user, by: nil, instance: instance, number: number)
@@ -309,21 +313,18 @@ extension Hub {
     }
 
     mutating func listBoards(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
-        let request = try decode(PageRequest.self, body)
+        let request = try decode(BoardsRequest.self, body)
         let limit = try request.count()
         // One more than fits tells whether there is a next page.
         var names: [Name] = []
         for name in boards.names.behind(request.after) {
             work.look(at: 1)
             guard rights(of: session, on: ChannelID(kind: .message, channel: name)).contains(.subscribe) else { continue }
+            if let unused = request.unusedMs, !isUnused(boards[named: name]!, for: unused) { continue }
             names.append(name)
             if names.count > limit { break }
         }
-        let listed = names.prefix(limit).map { name in
-            let summary = boards[boards[named: name]!].summary
-            return BoardInfo(
-                channel: name.text, records: summary.records, bytes: summary.bytes, changedMilliseconds: summary.wallMilliseconds)
-        }
+        let listed = names.prefix(limit).map { name in info(of: boards[named: name]!) }
         answer(
             connection,
             BoardsAnswer(
@@ -332,16 +333,22 @@ extension Hub {
     }
 
     mutating func removeBoard(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
-        let request = try decode(ChannelRequest.self, body)
+        let request = try decode(RemoveBoardRequest.self, body)
         try require(.clear, on: ChannelID(kind: .message, channel: request.channel), session)
         let board = try board(request.channel)
+        if let unused = request.unusedMs, !isUnused(board, for: unused) {
+            let ago = now.wallMilliseconds - min(now.wallMilliseconds, lastUse(of: board))
+            throw WireError(
+                .boardInUse, "the board of \(request.channel) is in use, or was \(ago) ms ago", limit: Int(clamping: unused),
+                actual: Int(clamping: ago))
+        }
         try checkErasures()
-        drop(board, by: session, from: sessionName(connection), requester(connection, request.id, .whenErased))
+        drop(board, by: session, from: sessionName(connection), requester(connection, request.id, .whenErased(nil)))
     }
 
     private mutating func drop(_ board: ShelvedBoard.Index, by session: Session.Index?, from name: String?, _ requester: Requester?) {
         let (entry, transition) = dropping(board, by: session, from: name)
-        store([entry], .board(transition), requester, erasing: ErasureMark())
+        store([entry] + endingEntries(board), .board(transition), requester, erasing: ErasureMark())
     }
 
     /// What takes a board away, to be stored as the next change.

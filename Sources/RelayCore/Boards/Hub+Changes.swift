@@ -30,7 +30,7 @@ extension Hub {
             if !isLast { try checkStaged(staged, session) }
             let (channel, bucket) = try target(frame.channel, session)
             let rate = configuration.limits.messagesPerSecond
-            if !hasPaid, let wait = try spend(bucket, rate: rate, capacity: rate, connection, "messages") {
+            if !hasPaid, !isImport(by: session), let wait = try spend(bucket, rate: rate, capacity: rate, connection, "messages") {
                 throw .overRate("messages", rate: rate, wait: wait)
             }
             guard connections[connection].isOpen else { return }

@@ -106,7 +106,10 @@ extension Hub {
         memberships[membership].heldOver = false
         memberships[membership].quiet = quiet
         memberships[membership].receive(features)
-        if !wasSeen, !quiet { presenceJoined(membership) }
+        if !wasSeen, !quiet {
+            presenceJoined(membership)
+            noteUse(of: channel)
+        }
 
         if !features.contains(.messages) {
             endCatchUp(membership)

@@ -25,7 +25,8 @@ extension Hub {
                 _ = try checkPart(frame, key, name, session)
             }
             let rate = configuration.limits.messagesPerSecond
-            if !hasPaid, let wait = try spend(bucket, rate: rate, capacity: rate, connection, "messages") {
+            let isImported = frame.flags.isSuperset(of: [.retain, .part]) && isImport(by: session)
+            if !hasPaid, !isImported, let wait = try spend(bucket, rate: rate, capacity: rate, connection, "messages") {
                 throw .overRate("messages", rate: rate, wait: wait)
             }
             guard connections[connection].isOpen else { return }

@@ -20,6 +20,12 @@ struct ErasureMark {
     func takesRecords(from board: UInt64) -> Bool { user != nil && (self.board ?? board) == board }
 }
 
+/// Who is to be forgotten, and what went by the change itself. [AC14]
+struct ForgottenUser {
+    var user: Name
+    var forgotten: Forgotten
+}
+
 /// A request that waits for an erasure.
 struct ErasureWaiter {
     var requester: Requester
@@ -253,6 +259,16 @@ extension Hub {
     private mutating func tellErased(_ waiter: ErasureWaiter, _ mark: ErasureMark?, _ removed: [UInt64: [[UInt8]: Int]]) {
         guard isKnown(waiter.requester.connection), connections[waiter.requester.connection.place].isOpen else { return }
         let (connection, id) = (waiter.requester.connection.place, waiter.requester.id)
+        if case .whenErased(let told?) = waiter.requester.answer {
+            var forgotten = told.forgotten
+            if mark?.user == told.user {
+                forgotten.records = removed.values.reduce(0) { $0 + ($1[Array(told.user.text.utf8)] ?? 0) }
+            }
+            forgotten.keptBytes = boards.usage.bytes(of: told.user)
+            forgotten.isBanned = moderation.revealed.bans[told.user]?.holds(at: now.wallMilliseconds) == true
+            forgotten.isHere = isHere(told.user)
+            return self.answer(connection, ForgetUserAnswer(id: id, forgotten))
+        }
         guard let board = mark?.board, let user = mark?.user else { return self.answer(connection, EmptyAnswer(id: id)) }
         self.answer(connection, RemoveRecordsAnswer(id: id, records: removed[board]?[Array(user.text.utf8)] ?? 0))
     }

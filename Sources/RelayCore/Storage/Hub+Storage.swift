@@ -44,8 +44,8 @@ struct Requester {
         case majorRevision(UInt64)
         case fencing(UInt64)
         case cleared(offset: UInt64, records: UInt64)
-        /// When the data is gone from the disk: empty, or with the number of removed records. [AC14, AC18, BL9]
-        case whenErased
+        /// When the data is gone from the disk: empty, or with what was removed. [AC14, AC18, BL9]
+        case whenErased(ForgottenUser?)
         /// Judged by changes that are not durable yet.
         case refusal(WireError)
     }
@@ -150,7 +150,7 @@ extension Hub {
         switch refusal.code {
         case .revisionMismatch, .itemNotFound, .lockNotFound, .lockHeld, .lockNotHeld, .tooLarge, .limitReached, .storageFull,
             .boardNotFound,
-            .nothingToUndo, .notBanned:
+            .boardInUse, .nothingToUndo, .notBanned:
             return storage.head < storage.unrevealed.count
         default: return false
         }
@@ -248,6 +248,7 @@ extension Hub {
             }
         }
         settleUndoneBoards(boardsUndone)
+        usesWereNotStored()
         giveUpErasure()
     }
 
@@ -277,6 +278,8 @@ extension Hub {
             case .mode(let channel, let mode): moderation.applied.apply(.mode(channel, mode, true))
             case .ban(let user, let ban): moderation.applied.apply(.ban(user, ban))
             case .erasure(let mark): storage.erasure.marks.append(mark)
+            case .beginning(let board, let beginning): boards.restored[board, default: (nil, 0)].beginning = beginning
+            case .use(let board, let day): boards.restored[board, default: (nil, 0)].day = day
             case .publish(let user, let instance, let remembered): keptWindows.restore(remembered, of: user, instance)
             case .metadata(let owner, let majorRevision):
                 let book = try bookFor(owner, by: nil)
@@ -317,6 +320,7 @@ extension Hub {
         boundWindows()
         setWindowSweep()
         setBoardExpiry()
+        restoreUses()
         if !claims.isEmpty { sweepClaims() }
         moderation.revealed = moderation.applied
         sweepBans()

@@ -20,6 +20,8 @@ import RelayWire
 //     O channel            a channel that is open for editing, of both kinds: version u8 (1)
 //     E sequence u64       what that change has removed is still to be erased: version u8 (1; 2 with a board) · n u8, user whose
 //                          records go, too · n u8, by (empty: nobody) · [id u64 of the one board that they go from]
+//     N board u64          how that board began: version u8 (1) · begun u64 ms · n u8, owner (empty: nobody)
+//     D board u64          when it was last used: version u8 (1) · day u32, since 1970
 //     X user               a ban: version u8 (1) · flags u8 (1 digest, 2 end) · [digest, 16 bytes] · [end u64 ms] · made u64 ms · n u8, by
 //
 // R, B and Q are of boards (`BoardForm`).
@@ -38,6 +40,8 @@ enum StoredEntry {
     case mode(Name, ChannelMode)
     case ban(Name, Ban)
     case erasure(ErasureMark)
+    case beginning(board: UInt64, BoardBeginning)
+    case use(board: UInt64, day: UInt32)
     case publish(Name, instance: UInt64, PublishWindow.Remembered)
 
     /// - Returns: `nil` for an entry that this version does not write.
@@ -53,6 +57,7 @@ enum StoredEntry {
         if first == UInt8(ascii: "E") { return erasure(key, &value, version) }
         guard version == StoredForm.version else { return nil }
         if first == UInt8(ascii: "W") { return publish(key, &value) }
+        if first == UInt8(ascii: "N") || first == UInt8(ascii: "D") { return board(key, &value) }
         let names = key.dropFirst().split(separator: 0, omittingEmptySubsequences: false).map { UnsafeRawBufferPointer(rebasing: $0) }
         switch first {
         case UInt8(ascii: "M"):
@@ -102,6 +107,14 @@ enum StoredEntry {
         else { return nil }
         let accepted = PublishWindow.Accepted(number: number, offset: offset, board: board)
         return .publish(user, instance: instance, PublishWindow.Remembered(place: place, accepted: accepted))
+    }
+
+    private static func board(_ key: UnsafeRawBufferPointer, _ value: inout ByteReader) -> StoredEntry? {
+        var id = ByteReader(UnsafeRawBufferPointer(rebasing: key.dropFirst()))
+        guard let board = id.integer(UInt64.self), id.rest.isEmpty else { return nil }
+        if key.first == UInt8(ascii: "D") { return value.integer(UInt32.self).map { .use(board: board, day: $0) } }
+        guard let begun = value.integer(UInt64.self), let owner = value.shortBytes() else { return nil }
+        return .beginning(board: board, BoardBeginning(wallMilliseconds: begun, owner: try? Name(bytes: owner)))
     }
 
     private static func erasure(_ key: UnsafeRawBufferPointer, _ value: inout ByteReader, _ version: UInt8) -> StoredEntry? {
@@ -283,6 +296,27 @@ enum StoredForm {
         value.append(short: mark.by?.text ?? "")
         if let board = mark.board { value.append(bigEndian: board) }
         return JournalEntry(key: erasureKey(mark.sequence), value: value)
+    }
+
+    /// - Parameter beginning: `nil`: the board is gone.
+    static func beginning(_ board: UInt64, _ beginning: BoardBeginning?) -> JournalEntry {
+        var key = [UInt8(ascii: "N")]
+        key.append(bigEndian: board)
+        guard let beginning else { return JournalEntry(key: key, value: nil) }
+        var value: [UInt8] = [version]
+        value.append(bigEndian: beginning.wallMilliseconds)
+        value.append(short: beginning.owner?.text ?? "")
+        return JournalEntry(key: key, value: value)
+    }
+
+    /// - Parameter day: `nil`: the board is gone.
+    static func use(_ board: UInt64, _ day: UInt32?) -> JournalEntry {
+        var key = [UInt8(ascii: "D")]
+        key.append(bigEndian: board)
+        guard let day else { return JournalEntry(key: key, value: nil) }
+        var value: [UInt8] = [version]
+        value.append(bigEndian: day)
+        return JournalEntry(key: key, value: value)
     }
 
     static func publish(_ user: Name, _ instance: UInt64, _ place: UInt8, number: UInt64, offset: UInt64, board: UInt64) -> JournalEntry {

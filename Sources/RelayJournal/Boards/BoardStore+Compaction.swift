@@ -205,6 +205,7 @@ extension BoardStore {
         board.withIndex { $0.move(compaction.place) }
         self.compaction = nil
         counters.compactions += 1
+        changedBoards.insert(board.id)
         removeFiles([old])
     }
 

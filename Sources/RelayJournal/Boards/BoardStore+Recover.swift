@@ -31,7 +31,7 @@ extension BoardStore {
         try checkpoint()
         for id in active.inOrder() { if let board = boards[id] { unload(board) } }
         var recovery = BoardRecovery()
-        recovery.boards = boards.keys.inOrder().compactMap { boards[$0]?.summary }
+        recovery.boards = boards.keys.inOrder().compactMap { boards[$0]?.told }
         recovery.userBytes = userBytes
         recovery.lines = takeLines()
         _ = takeReport()

@@ -104,7 +104,7 @@ package final class BoardStore {
 
     package func takeReport() -> BoardReport {
         var report = BoardReport()
-        report.boards = changedBoards.inOrder().compactMap { boards[$0]?.summary }
+        report.boards = changedBoards.inOrder().compactMap { boards[$0]?.told }
         report.dropped = droppedIDs
         for user in changedUsers { report.userBytes[user] = userBytes[user] ?? 0 }
         changedBoards = []

@@ -28,6 +28,12 @@ final class StoredBoard {
     let id: UInt64
     /// As of the changes that were applied.
     var summary: BoardSummary
+    /// The same, with the size of the file.
+    var told: BoardSummary {
+        var told = summary
+        told.fileBytes = written
+        return told
+    }
     var generation: UInt32
     /// That any file of it was ever given.
     var newestGeneration: UInt32

@@ -86,9 +86,12 @@ export class Board {
     return this.change('undoClear', options)
   }
 
-  /** Removes the board with all that is known of it; readers begin anew (`reset`). [BL9] */
+  /**
+   * Removes the board with all that is known of it; readers begin anew (`reset`). With `unusedFor` only if nobody has used it for so many
+   * milliseconds. [BL9, BL12] @throws {RelayError} `boardInUse`
+   */
   async delete(options) {
-    const [, call] = taken('delete', options)
-    await this.client.request('removeBoard', {channel: this.channel.name}, call)
+    const [{unusedFor: unusedMs}, call] = taken('delete', options, ['unusedFor'])
+    await this.client.request('removeBoard', {channel: this.channel.name, unusedMs}, call)
   }
 }

@@ -121,5 +121,7 @@ export const answerShapes = {
         + ' int sessionMs memoryBytes queuedBytes queuedPacketBytes packetsLost backlogMs')),
   }),
   clear: shape('int offset records'), undoClear: shape('int offset records'), removeRecords: shape('int records'),
-  boards: shape('int bytes bytesMax, name next?', {boards: listOf(shape('name channel, int records bytes changed'))}),
+  boards: shape('int bytes bytesMax, name next?',
+    {boards: listOf(shape('name channel owner?, int records bytes fileBytes created? changed used'))}),
+  forgetUser: shape('int metadata boards records keptBytes, bool role idFreed banned here'),
 }

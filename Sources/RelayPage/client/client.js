@@ -298,8 +298,8 @@ export class ClientCore extends Shell {
   }
 
   async boards(options) {
-    const [, call] = taken('boards', options)
-    return this.all('boards', {}, 'boards', call)
+    const [{unusedFor: unusedMs}, call] = taken('boards', options, ['unusedFor'])
+    return this.all('boards', {unusedMs}, 'boards', call)
   }
 
   async upToDate(options) {

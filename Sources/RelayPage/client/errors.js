@@ -10,7 +10,7 @@ export const ErrorCode = Object.freeze({
   busy: 124, lockNotFound: 125, lockHeld: 126, lockNotHeld: 127, notAccepted: 128, boardFull: 129, quotaReached: 130,
   boardNotFound: 131, nothingToUndo: 132, partMissing: 133, tokenInvalid: 134, tokenExpired: 135, keyWrong: 136,
   credentialRequired: 137, userIDTaken: 138, notPermitted: 139, notBanned: 140, cancelled: 141, behindRefused: 142,
-  codeWrong: 143, channelEnded: 144,
+  codeWrong: 143, channelEnded: 144, boardInUse: 145,
   // The connection ends; the client comes back.
   shuttingDown: 200, slowConsumer: 201, heartbeatTimeout: 202, loginTimeout: 203, tooManyConnections: 204,
   accessExpired: 205, tooManySessions: 206,

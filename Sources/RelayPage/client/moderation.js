@@ -152,14 +152,18 @@ export class Moderation {
   }
 
   /**
-   * Removes what the relay keeps of a user, from its files, too: metadata, role, and, unless it is there, whose the id is. Not its ban.
+   * Removes what the relay keeps of a user, from its files, too: metadata, role, its boards have no owner any more, and, unless it is
+   * there, whose the id is. Not its ban.
    *
    * @param {{user: string, withRecords?: boolean}} options `withRecords`: what the user drew goes from all boards, too
+   * @returns {Promise<Forgotten>} what went, and what stays
    * @throws {RelayError} `storageFailed`, also when it is gone for everybody but not yet from the disk
    */
   async forget(options) {
     const [{user, withRecords}, call] = taken('forget', options, ['user', 'withRecords'])
-    await this.decide('forgetUser', {user: checkedName(user), withRecords: withRecords ? true : undefined}, call)
+    const asked = {user: checkedName(user), withRecords: withRecords ? true : undefined}
+    const {id: _, ...forgotten} = await this.client.request('forgetUser', asked, call)
+    return forgotten
   }
 
   /**

@@ -205,9 +205,18 @@ export interface BoardInfo {
   channel: string
   records: number
   bytes: number
-  /** Milliseconds since 1970. */
+  /** Of its file. */
+  fileBytes: number
+  /** Who began it, and when, if the relay knows. Times are milliseconds since 1970. */
+  owner?: string
+  created?: number
   changed: number
+  /** The last change, or the beginning of the last day (UTC) on which somebody was seen in its channel; now while somebody is. */
+  used: number
 }
+/** What went of a user, `boards` being those it owned; and what stays: bytes of records, a ban, the id of one that is here. */
+export type Forgotten = {metadata: number, role: boolean, idFreed: boolean, boards: number, records: number,
+  keptBytes: number, banned: boolean, here: boolean}
 /** Whom a client follows in a topic. */
 export type Selection = {all: boolean, users: string[], failed: {user: string, code: number}[]}
 export interface HistoryPage {

@@ -78,7 +78,7 @@ final class GreedyClient {
         case .history: return .json(.history, HistoryRequest(id: id(), channel: channel, backwards: random.chance(1, in: 2)))
         case .who: return .json(.who, WhoRequest(id: id(), kind: random.chance(1, in: 2) ? .stream : .message, channel: channel))
         case .whereIs: return .json(.whereIs, WhereRequest(id: id(), user: try! Name(user)))
-        case .boards: return .json(.boards, PageRequest(id: id()))
+        case .boards: return .json(.boards, BoardsRequest(id: id()))
         case .status: return .json(.status, StatusRequest(id: id()))
         case .bans: return .json(.getBans, PageRequest(id: id()))
         case .barrier: return .json(.barrier, BarrierRequest(id: id(), channel: nil))
@@ -180,7 +180,7 @@ final class GreedyClient {
         case .clear: return .json(.clear, ChannelRequest(id: id(), channel: own))
         case .undo: return .json(.undoClear, ChannelRequest(id: id(), channel: own))
         case .removeRecords: return .json(.removeRecords, RemoveRecordsRequest(id: id(), channel: own, user: try! Name(user)))
-        case .removeBoard: return .json(.removeBoard, ChannelRequest(id: id(), channel: own))
+        case .removeBoard: return .json(.removeBoard, RemoveBoardRequest(id: id(), channel: own))
         default: return .json(.endChannel, EndChannelRequest(id: id(), channel: own, reason: String(repeating: "r", count: 256)))
         }
     }

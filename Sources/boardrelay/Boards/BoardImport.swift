@@ -1,5 +1,6 @@
 import BoardFormat
 import RelayClient
+import RelayClientCore
 import RelayConsole
 import RelayIO
 
@@ -31,6 +32,7 @@ struct BoardImport: Sendable {
         var records: ArraySlice<WhiteboardRecord>
         var receipt: StoredReceipt
         var bytes: Int { records.reduce(0) { $0 + $1.bytes } }
+        var comesInParts: Bool { records.contains { BoardImport.isLarge($0) } }
     }
 
     /// Records go in change sets, each of which the relay takes as a whole; what is too large for that goes in parts.
@@ -41,14 +43,16 @@ struct BoardImport: Sendable {
             let set = rest.prefix(Self.nextSet(rest))
             rest = rest.dropFirst(set.count)
             let bytes = set.reduce(0) { $0 + $1.bytes }
-            while !underWay.isEmpty, underWay.reduce(bytes, { $0 + $1.bytes }) > Self.bytesUnderWayMax {
+            while underWay.reduce(bytes, { $0 + $1.bytes }) > Self.bytesUnderWayMax && !underWay.isEmpty
+                || Self.isLarge(set.first!) && underWay.count(where: \.comesInParts) >= ClientLimits.drawingsMax
+            {
                 try await settle(underWay.removeFirst())
             }
             do {
                 let sent = Sent(records: set, receipt: try send(set))
                 underWay.append(sent)
                 // What comes in parts gives way to what is sent after it: the next one waits, so that the order stays.
-                if set.count == 1 { _ = try? await sent.receipt.accepted }
+                if sent.comesInParts { _ = try? await sent.receipt.accepted }
             } catch {
                 for record in set { try failed(record, error) }
             }
@@ -62,15 +66,20 @@ struct BoardImport: Sendable {
         var (count, bytes) = (0, 0)
         for record in records.prefix(setRecordsMax) {
             bytes += record.bytes
-            guard record.bytes - record.key.utf8.count <= BoardLimits.messageBytesMax, bytes <= setBytesMax else { break }
+            guard !isLarge(record), bytes <= setBytesMax else { break }
             count += 1
         }
         return max(1, count)
     }
 
+    /// It takes more than one message.
+    private static func isLarge(_ record: WhiteboardRecord) -> Bool {
+        record.bytes - record.key.utf8.count > BoardLimits.messageBytesMax
+    }
+
     private func send(_ records: ArraySlice<WhiteboardRecord>) throws(RelayError) -> StoredReceipt {
         let first = records[records.startIndex]
-        guard records.count > 1 else {
+        guard !Self.isLarge(first) else {
             return try client.sendLarge(
                 first.payload.published, to: channel, customType: first.customType, key: first.key, retain: true)
         }
@@ -107,9 +116,11 @@ struct BoardImport: Sendable {
     /// - Throws: when nothing more can be sent.
     private func failed(_ record: WhiteboardRecord, _ error: RelayError) throws {
         guard !error.isTheEnd else { throw error }
+        // `change 1: ` means nothing where one record is named.
+        let text = error.changeIndex == nil ? error.text : String(error.text.drop { $0 != ":" }.dropFirst(2))
         outcome.withLock {
             $0.failures[error.name, default: 0] += 1
-            $0.firstFailure = $0.firstFailure ?? "\(record.key): \(error.text) (\(error.name))"
+            $0.firstFailure = $0.firstFailure ?? "\(record.key): \(text) (\(error.name))"
         }
     }
 }

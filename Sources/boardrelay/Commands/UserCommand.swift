@@ -35,8 +35,8 @@ extension Command {
             'boardrelay key rotate join --end-sessions' prevents that.
             """,
             """
-            forget removes the user's metadata and role, and frees the id once the user has left: run it again then. A ban stays. \
-            forget ends when no file in the data folder holds the data; Ctrl-C ends only the waiting. Delete backups yourself. \
+            forget removes the user's metadata, role and ownership of boards, and frees the id once the user has left: run it again then. \
+            It says what went and what stays, and ends when no file in the data folder holds what went; Ctrl-C ends only the waiting. \
             Imported records belong to the user who imported them.
             """,
         ],
@@ -93,12 +93,12 @@ extension Command {
         let address = try arguments.address()
         let given = try arguments.duration("--timeout")
         var timeout = given ?? .seconds(30)
-        var known = JSONValue.null, isKnown = true
+        var known = JSONValue.null
         if let word = user, let question = question(action, role) {
             let began = ContinuousClock.now
             let found = try await Whom(word: word, question: question).find(arguments, timeout: timeout)
-            (user, isKnown, timeout) = (found.user, found.isKnown, max(.zero, timeout - (found.at - began)))
-            known = .bool(isKnown)
+            (user, timeout) = (found.user, max(.zero, timeout - (found.at - began)))
+            known = .bool(found.isKnown)
         }
         return try await moderate(
             "user", arguments, timeout: action == .forget && given == nil ? nil : timeout, isErasing: action == .forget
@@ -128,17 +128,10 @@ extension Command {
             case .bans: return try list(try await moderation.bans(), json: json)
             case .forget:
                 let withRecords = arguments.flag("--with-records")
-                try await untilErased { try await moderation.forget(user: user!, withRecords: withRecords) }
-                fields = .object([fields, withRecords ? ["withRecords": true] : [:]])
-                let drawings = withRecords ? ", with what \(user!) drew" : ""
-                words =
-                    isKnown
-                    ? "What the relay kept of \(user!) is gone, from its disk, too\(drawings). "
-                        + (withRecords
-                            ? "The history in memory gives it until it is too old, after ten minutes if not set otherwise. " : "")
-                        + "The id is free if \(user!) is not here; otherwise it stays theirs."
-                    : "The relay kept neither metadata nor a role of \(user!): nothing of these was there to forget"
-                        + (withRecords ? "; what \(user!) drew is gone." : ".")
+                var forgotten = Forgotten()
+                try await untilErased { forgotten = try await moderation.forget(user: user!, withRecords: withRecords) }
+                fields = .object([fields, withRecords ? ["withRecords": true] : [:], forgotten.fields])
+                words = forgotten.words(of: user!)
             }
             if json { try Console.print(fields.line) } else { Console.note(Printable.escaped("\(address): \(words)")) }
         }

@@ -36,7 +36,7 @@ CODES = {
     131: "boardNotFound", 132: "nothingToUndo", 133: "partMissing",
     134: "tokenInvalid", 135: "tokenExpired", 136: "keyWrong", 137: "credentialRequired", 138: "userIDTaken",
     139: "notPermitted", 140: "notBanned", 141: "cancelled", 142: "behindRefused", 143: "codeWrong",
-    144: "channelEnded",
+    144: "channelEnded", 145: "boardInUse",
     200: "shuttingDown", 201: "slowConsumer", 202: "heartbeatTimeout", 203: "loginTimeout",
     204: "tooManyConnections", 205: "accessExpired", 206: "tooManySessions",
     300: "protocolError", 301: "versionNotSupported", 302: "replaced", 303: "abuse",

@@ -113,7 +113,7 @@ SHAPES.update({
     "answer undoClear": "id:u32 offset:u53 records:u53",
     "answer boards": "id:u32 boards:objects next?:name bytes:u53 bytesMax:u53",
     "answer removeBoard": "id:u32",
-    "board": "channel:name records:u53 bytes:u53 changed:u53",
+    "board": "channel:name records:u53 bytes:u53 fileBytes:u53 owner?:name created?:u53 changed:u53 used:u53",
     "notStored": "number:u53 code:u32 name:text text:text retry:text",
     "cleared": "channel:u32 offset:u53 user:name time:u53",
     "reset": "channel:u32 epoch:object head:u53",
@@ -130,7 +130,8 @@ SHAPES.update({
 SHAPE_RULES.update({"access": "AC4", "answer renew": "AC8", "accessExpiring": "AC8", "removed": "AC7"})
 SHAPES.update({
     "answer setRole": "id:u32", "answer setMode": "id:u32", "answer endSession": "id:u32", "answer banUser": "id:u32",
-    "answer unbanUser": "id:u32", "answer forgetUser": "id:u32", "answer removeRecords": "id:u32 records:u53", "answer endChannel": "id:u32",
+    "answer unbanUser": "id:u32", "answer removeRecords": "id:u32 records:u53", "answer endChannel": "id:u32",
+    "answer forgetUser": "id:u32 metadata:u53 role:bool idFreed:bool boards:u53 records:u53 keptBytes:u53 banned:bool here:bool",
     "answer getBans": "id:u32 bans:objects next?:name",
     "ban": "user:name by:name time:u53 until?:u53",
     "answer status": "id:u32 uptimeMs:u53 connections:u53 sessions:object channels:object boards:u53 boardBytes:u53 queuedBytes:u53 "

@@ -62,6 +62,8 @@ enum Names {
     typealias Bare_Events = Events<Int>
     typealias RelayClient_Feature = RelayClient.Feature
     typealias Bare_Feature = Feature
+    typealias RelayClient_Forgotten = RelayClient.Forgotten
+    typealias Bare_Forgotten = Forgotten
     typealias RelayClient_HistoryPage = RelayClient.HistoryPage
     typealias Bare_HistoryPage = HistoryPage
     typealias RelayClient_Invitation = RelayClient.Invitation
