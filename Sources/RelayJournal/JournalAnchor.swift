@@ -62,9 +62,11 @@ extension Journal {
     ///
     /// - Parameter oldest: the first segment that will be there.
     func writeAnchor(oldest: UInt64) throws(StorageError) {
-        let anchor = JournalAnchor(
-            oldest: oldest, newest: segments[segments.count - 1].number, lastSequence: lastSequence, start: start)
-        try replace(JournalAnchor.file, with: anchor.encoded())
+        try replace(JournalAnchor.file, with: currentAnchor(oldest: oldest).encoded())
+    }
+
+    func currentAnchor(oldest: UInt64) -> JournalAnchor {
+        JournalAnchor(oldest: oldest, newest: segments[segments.count - 1].number, lastSequence: lastSequence, start: start)
     }
 
     /// Keeps the number of this start outside the journal, too.
