@@ -45,7 +45,7 @@ package final class FolderSalvage {
         do throws(JournalError) {
             salvage = try Salvage(storage)
         } catch {
-            throw RelayServerError(text: "\(error)")
+            throw RelayServerError(error, folder: path)
         }
         var keys: [AccessKeys.Kind: [UInt8]] = [:], findings = salvage.findings
         for kind in AccessKeys.Kind.allCases {
@@ -73,6 +73,7 @@ package final class FolderSalvage {
         try checkPlace(target)
         let folder = try NewFolder(target, by: "repair"), new = folder.storage
         var settings = JournalSettings(mark: 0)
+        settings.program = ProgramVersion(Program.version)
         repeat { settings.mark = UInt32(truncatingIfNeeded: SystemEntropy.word()) } while settings.mark == 0
         do {
             let saved = try salvage.write(to: new, settings, start: start)

@@ -133,6 +133,7 @@ actor JournalWriter {
             storage = MemoryStorage()
             settings.segmentBytes = 4 * 1024 * 1024
         }
+        settings.program = ProgramVersion(Program.version)
         change(&settings)
         do throws(JournalError) {
             let (journal, entries, report) = try Journal.open(storage, settings)
@@ -148,8 +149,7 @@ actor JournalWriter {
             self.boards = boards
             return opened
         } catch {
-            let remedy = path.flatMap { error.remedy(folder: $0) }.map { ": \($0)" } ?? ""
-            throw RelayServerError(text: "\(error)\(remedy)")
+            throw RelayServerError(error, folder: path)
         }
     }
 
@@ -411,5 +411,15 @@ actor JournalWriter {
         report()
         intake.withLock { $0.isShut = false }
         tell(.recovered)
+    }
+}
+
+extension RelayServerError {
+    /// With what helps.
+    ///
+    /// - Parameter folder: `nil`: in memory.
+    init(_ error: JournalError, folder: String?) {
+        let remedy = folder.flatMap { error.remedy(folder: $0, program: Program.version) }.map { ": \($0)" } ?? ""
+        self.init(text: "\(error)\(remedy)")
     }
 }
