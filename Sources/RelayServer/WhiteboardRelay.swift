@@ -202,12 +202,15 @@ public final class WhiteboardRelay: Sendable {
             var backup = Backup(of: journal)
             engine.auditNow("operator \(backup.send(by: send))")
         }
-        var controls = try options.controlSocket.map { [try ControlServer(path: $0, isForGroup: false, backup: backup, answer: answer)] } ?? []
-        if let path = options.groupSocket { controls.append(try ControlServer(path: path, isForGroup: true, backup: backup, answer: answer)) }
+        func control(_ path: String, isForGroup: Bool = false) throws -> ControlServer {
+            try ControlServer(path: path, isForGroup: isForGroup, backup: backup, answer: answer)
+        }
+        var controls = try options.controlSocket.map { [try control($0)] } ?? []
+        if let path = options.groupSocket { controls.append(try control(path, isForGroup: true)) }
         let byPort = defaultControlSocket(port: address.port)
         guard options.isAskedByPort, byPort != options.controlSocket else { return controls }
         do {
-            controls.append(try ControlServer(path: byPort, isForGroup: false, backup: backup, answer: answer))
+            controls.append(try control(byPort))
         } catch {
             options.log(LogLine(.warning, "commands on this machine do not find this relay by its port: \(error)"))
         }

@@ -27,7 +27,8 @@ import Testing
             #expect(try saved.object()["bytes"] as? Int == size[.size] as? Int && saved.object()["file"] as? String == file)
             let restored = try await Tool.run("restore", file, "--data-dir", target, "--json")
             #expect(restored.code == 0 && restored.errors.contains("that boardrelay 0.1.0 saved on "), "\(restored.errors)")
-            #expect(try restored.object()["files"] as? Int == saved.object()["files"] as? Int && restored.object()["relay"] as? String == "0.1.0")
+            let told = try restored.object()
+            #expect(try told["files"] as? Int == saved.object()["files"] as? Int && told["relay"] as? String == "0.1.0")
             let check = try await Tool.run("check", target)
             #expect(check.code == 0 && check.output.contains("A relay starts on \(target)."), "\(check.output)")
             let again = try await WhiteboardRelay.start(.init(port: 0, storage: .folder(target), access: .keys()))
@@ -48,7 +49,8 @@ import Testing
             let before = try names()
             let nowhere = try await Tool.run(["backup", "--to", folder + "/none/b.tar"] + control)
             #expect(nowhere.code == 1 && nowhere.errors.contains("cannot be written: No such file or directory"))
-            #expect(try await Tool.run("backup", "--to", folder + "/b.tar", "--control", folder + "/d.sock").errors.contains("no relay answers"))
+            let unasked = try await Tool.run("backup", "--to", folder + "/b.tar", "--control", folder + "/d.sock")
+            #expect(unasked.code == 1 && unasked.errors.contains("no relay answers"))
             for words in [["backup"], ["backup", "--to", "-", "--json"], ["restore", "x"], ["restore", "--data-dir", folder + "/new"]] {
                 #expect(try await Tool.run(words + (words[0] == "backup" ? control : [])).code == 2)
             }
@@ -59,7 +61,7 @@ import Testing
             var bytes = try Data(contentsOf: URL(filePath: folder + "/b.tar"))
             let cut = try await Tool.run("restore", "-", "--data-dir", folder + "/new", input: bytes.dropLast(600))
             #expect(cut.code == 1 && cut.errors.contains("the backup ends early, after \(bytes.count - 600) bytes"))
-            bytes[700] ^= 1
+            bytes[520] ^= 1
             let changed = try await Tool.run("restore", "-", "--data-dir", folder + "/new", input: bytes)
             #expect(changed.code == 1 && changed.errors.contains("is not what was saved"))
             #expect(try await Tool.run("restore", folder + "/b.tar", "--data-dir", folder).errors.contains("is not empty"))

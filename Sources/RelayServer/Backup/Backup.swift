@@ -22,8 +22,8 @@ package struct BackupReport: JSONObject, Sendable {
 
 /// A backup of the data folder of a relay that runs, on its way to who asked for it. [SG4]
 ///
-/// It has the journal, the boards, the keys and the relay's name in the network; not what belongs to a process, what a start has kept aside as
-/// damaged, and files that stand elsewhere.
+/// It has the journal, the boards, the keys and the relay's name in the network; not what belongs to a process, what a start has kept
+/// aside as damaged, and files that stand elsewhere.
 ///
 /// On the socket pieces of the archive come, a length (u32, big-endian) before each. 0 ends them; behind it a report or a refusal stands.
 @available(macOS 15, iOS 18, *)
@@ -142,7 +142,8 @@ struct BackupPieces {
         func read<Body: JSONObject>(_ type: Body.Type) -> Body? { (last ?? []).withUnsafeBytes { try? JSONBody.decode(type, from: $0) } }
         if let report = read(BackupReport.self) { return report }
         throw RelayServerError(
-            text: read(ControlRefusal.self)?.error ?? "the backup ends early: the relay has ended, or it waited too long for its bytes to be taken")
+            text: read(ControlRefusal.self)?.error
+                ?? "the backup ends early: the relay has ended, or waited too long for its bytes to be taken")
     }
 }
 

@@ -43,8 +43,8 @@ struct BackupManifest: JSONObject, Equatable, Sendable {
         let head = try read(OfAnyVersion.self).head
         guard head.version <= Self.versionSupported else {
             throw RelayServerError(
-                text: "the backup has format version \(head.version), of boardrelay \(head.relay); boardrelay \(relay) knows versions up to "
-                    + "\(Self.versionSupported): restore it with boardrelay \(head.relay) or a newer one")
+                text: "the backup has format version \(head.version), of boardrelay \(head.relay); boardrelay \(relay) knows versions "
+                    + "up to \(Self.versionSupported): restore it with boardrelay \(head.relay) or a newer one")
         }
         self = try read(Self.self)
     }

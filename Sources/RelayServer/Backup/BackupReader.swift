@@ -88,9 +88,10 @@ struct BackupReader {
     private mutating func begin(_ take: (Part) throws(RelayServerError) -> Void) throws(RelayServerError) {
         defer { head = [] }
         guard let header = TarHeader.read(head) else {
-            let isEnd = head.allSatisfy { $0 == 0 }
+            let isEnd = head.allSatisfy { $0 == 0 }, start = position / TarHeader.byteCount * TarHeader.byteCount
+            let isArchive = isEnd && start > 0
             throw RelayServerError(
-                text: isEnd && position > 0 ? "the backup has no \(BackupManifest.file)" : "this is no backup: no file begins at \(position)")
+                text: isArchive ? "the backup has no \(BackupManifest.file)" : "this is no backup: no file begins at \(start)")
         }
         state = .body(left: header.fileBytes)
         if header.name == BackupManifest.file {

@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct BackupArchiveTests {
     private static let files: [(name: String, bytes: [UInt8])] = [
-        ("journal-0000000000000001.log", [UInt8](repeating: 7, count: 700)), ("empty", []), ("board-1.log", [UInt8](repeating: 1, count: 512)),
+        ("journal-0000000000000001.log", [UInt8](repeating: 7, count: 700)), ("empty", []),
+        ("board-1.log", [UInt8](repeating: 1, count: 512)),
     ]
 
     private static func archive(_ files: [(name: String, bytes: [UInt8])] = files) -> [UInt8] {
@@ -103,8 +104,8 @@ import Testing
         let head = TarHeader(name: "manifest.json", fileBytes: text.count).encoded()
         let zeros = [UInt8](repeating: 0, count: TarHeader.padding(text.count) + 1024)
         #expect(
-            Self.refusal(head + text + zeros) == "the backup has format version 2, of boardrelay 3.0.0; boardrelay 0.1.0 knows versions up to 1: "
-                + "restore it with boardrelay 3.0.0 or a newer one")
+            Self.refusal(head + text + zeros) == "the backup has format version 2, of boardrelay 3.0.0; boardrelay 0.1.0 knows versions "
+                + "up to 1: restore it with boardrelay 3.0.0 or a newer one")
     }
 
     @Test("a head holds the longest file that its digits can tell")

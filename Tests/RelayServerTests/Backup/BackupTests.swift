@@ -114,7 +114,7 @@ import Testing
                     for key in 0..<5 { _ = try await host.send(.text("beside"), to: "beside", retainedAs: "\(key)").stored }
                     #expect(!isForgotten.withLock { $0 })
                 }
-                #expect(try report.get().files > 2)
+                #expect(try report.get().files >= 2)
                 try await forgetting?.value
                 let left = try FileManager.default.contentsOfDirectory(atPath: path).filter {
                     FileManager.default.contents(atPath: "\(path)/\($0)")?.range(of: Data("was Anna schrieb".utf8)) != nil
@@ -174,11 +174,11 @@ import Testing
             let copy = try journal.beginCopy()
             #expect(throws: RelayServerError(text: "another backup is under way")) { try journal.beginCopy() }
             await write(4...16)
-            #expect(try journal.readCopy(of: copy.files[0], at: 0).count > 500)
+            #expect(await journal.status()?.segments == 6, "nothing has gone")
             await write(17...60)
             try await eventually("compaction goes on") { await (journal.status()?.segments ?? .max) <= 3 }
             let error = #expect(throws: RelayServerError.self) { try journal.readCopy(of: copy.files[0], at: 0) }
-            #expect(error?.text.hasPrefix("the backup was too slow: 1") == true && error?.text.hasSuffix("at most 10000 may") == true)
+            #expect(error?.text.hasPrefix("the backup was too slow: 10") == true && error?.text.hasSuffix("at most 10000 may") == true)
             journal.endCopy()
             _ = try journal.beginCopy()
             await journal.close()
