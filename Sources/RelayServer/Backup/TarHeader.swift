@@ -39,7 +39,8 @@ struct TarHeader: Equatable {
     /// - Returns: `nil` for what is no head of a plain file.
     static func read(_ bytes: [UInt8]) -> TarHeader? {
         guard bytes.count == byteCount, bytes[257..<262].elementsEqual("ustar".utf8), bytes[156] == UInt8(ascii: "0"),
-            bytes[154] == 0, bytes[155] == UInt8(ascii: " "), number(bytes[148..<154]) == checksum(bytes), let fileBytes = number(bytes[124..<136]), bytes[345] == 0
+            bytes[154] == 0, bytes[155] == UInt8(ascii: " "), number(bytes[148..<154]) == checksum(bytes),
+            let fileBytes = number(bytes[124..<136]), bytes[345] == 0
         else { return nil }
         let name = bytes[..<nameBytesMax].prefix { $0 != 0 }
         return TarHeader(

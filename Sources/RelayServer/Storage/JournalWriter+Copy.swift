@@ -4,15 +4,17 @@ import RelayJournal
 import RelayStorage
 import RelaySystem
 
+package enum BackupLimits {
+    /// What a backup may keep on the disk of what would be gone without it.
+    package static let heldBytesMax = 1 << 30
+}
+
 // A copy of the data folder while it is used, for one thread that is not the engine's: each piece is one turn of the journal's queue.
 
 @available(macOS 15, iOS 18, *)
 extension JournalWriter {
     /// Read in one turn: a commit waits for no more.
     static let copyBytes = 256 * 1024
-    /// What a copy may keep on the disk of what would be gone without it.
-    static let copyHeldBytesMax = 1 << 30
-
     enum Copying { case no, underWay, failed(String) }
 
     /// Takes names and lengths behind everything that is durable now. `endCopy` must follow.

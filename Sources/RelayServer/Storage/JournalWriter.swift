@@ -98,7 +98,7 @@ actor JournalWriter {
     ///   - permit: asked before each call on the files.
     init(
         path: String?, indexBytesMax: Int = BoardSettings().indexBytesMax, retryMilliseconds: Int = 1000,
-        copyHeldBytesMax: Int = JournalWriter.copyHeldBytesMax, permit: @escaping FolderStorage.Permit = { _ in }
+        copyHeldBytesMax: Int = BackupLimits.heldBytesMax, permit: @escaping FolderStorage.Permit = { _ in }
     ) {
         self.path = path
         self.indexBytesMax = indexBytesMax

@@ -12,7 +12,7 @@ import RelayWire
 extension Command {
     static let backup = Command(
         name: "backup",
-        summary: "saves the data folder of a relay on this machine while it runs",
+        summary: "saves the data folder of a relay while it runs",
         options: [
             .value("--to", as: "FILE", help: "Writes this file, whole or not at all; - for standard output."), .json, .url,
         ] + ControlSocket.options,
