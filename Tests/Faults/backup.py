@@ -56,7 +56,7 @@ class Writer(threading.Thread):
 class Run:
     def __init__(self, binary, folder):
         self.binary, self.folder, self.data = binary, folder, folder / "data"
-        self.last, self.kept, self.total = 0, (0, 0), dict.fromkeys(("backups", "killed", "records", "erasures"), 0)
+        self.last, self.total = 0, dict.fromkeys(("backups", "killed", "records", "erasures"), 0)
         self.daemon = Daemon(binary, self.data)
 
     def tool(self, *words, **more):
@@ -97,14 +97,14 @@ class Run:
             raise Broken("an erasure was refused")
         writer.ends.set()
         writer.join(PATIENCE)
-        self.last = writer.sent
         if kind == "relay":
             self.daemon = Daemon(self.binary, self.data)
         elif holders := [file.name for file in self.data.iterdir() if file.is_file() and SECRET in file.read_bytes()]:
             raise Broken(f"erased, and in {holders}")
         else:
             self.total["erasures"] += len(erasing)
-        self.check(self.daemon, writer.stored, writer.sent)
+        # What was not answered may be lost: its number is given again.
+        self.last = self.check(self.daemon, writer.stored, writer.sent)
         if not whole and kind not in ("relay", "backup"):
             raise Broken(f"the backup has failed: {said}")
         if whole != target.exists():
@@ -154,6 +154,7 @@ class Run:
         if found != expected or not least <= count <= most:
             raise Broken(f"records up to {count}, where {least} were answered and {most} sent; {found} instead of {expected}")
         self.total["records"] = max(self.total["records"], count)
+        return count
 
 
 def main():
