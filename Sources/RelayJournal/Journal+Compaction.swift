@@ -9,7 +9,7 @@ import RelayStorage
 extension Journal {
     /// Whether more than half of what is stored is dead, and a whole segment can go.
     package var wantsCompaction: Bool {
-        guard failure == nil, segments.count >= 2, unreadableSegment != segments[0].number else { return false }
+        guard failure == nil, segments.count >= 2, !isHeld, unreadableSegment != segments[0].number else { return false }
         if case .underWay = erasure { return true }
         guard !headIsFull, counters.bytesWritten >= compactionResumesAt else { return false }
         if compactionOffset != nil { return true }

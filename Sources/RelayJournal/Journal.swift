@@ -39,6 +39,10 @@ package final class Journal {
     package internal(set) var erasure = JournalErasure.none
     /// Whether the folder may hold what no live entry has: not known of what was found at opening.
     var holdsSuperseded = true
+    /// For a copy that is being made.
+    var hold = FileHold()
+    /// When that began.
+    var deadBytesBefore = 0
 
     init(storage: any JournalStorage, settings: JournalSettings, mark: UInt32) {
         self.storage = storage

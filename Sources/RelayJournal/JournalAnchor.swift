@@ -2,8 +2,12 @@ import RelayPrimitives
 
 /// What of a journal is durable for certain, in a file of its own: so what goes missing as a whole is noticed. 56 bytes, big-endian.
 ///
-///     0        8           12    16         24         32                40        44    52
-///     magic u64 version u32 0 u32 oldest u64 newest u64 last sequence u64 start u32 0 u64 CRC-32C u32
+///     0        8           12    16         24         32                40        44         52
+///     magic u64 version u32 0 u32 oldest u64 newest u64 last sequence u64 start u32 writer u64 CRC-32C u32
+///
+/// *Version* is that of the whole folder: whoever changes the form of any file in it, or of a value in the journal, raises it. Each start
+/// writes it before anything else, so no older program takes what it does not know for damage, or leaves it out. *Writer* tells
+/// people which program did.
 ///
 /// *Oldest* and *newest*: segments that are there. *Last sequence*: of a change that is durable, or that later ones have replaced.
 /// *Start*: number of the relay's newest start; 0: none is known. It outlives a journal that is lost.
@@ -11,7 +15,7 @@ import RelayPrimitives
 /// It is replaced at each start, orderly end and change of segments: after a new segment is durable, and before an old one goes. So
 /// it never names what is not there yet, or what was meant to go.
 ///
-/// In every version to come the magic, the version and the CRC over the first 52 bytes stay where they are.
+/// In every version to come the magic, the version, the writer and the CRC over the first 52 bytes stay where they are.
 struct JournalAnchor: Equatable {
     static let file = "journal.anchor"
     static let byteCount = 56
@@ -23,6 +27,7 @@ struct JournalAnchor: Equatable {
     var newest: UInt64
     var lastSequence: UInt64
     var start: UInt32
+    var writer = ProgramVersion()
 
     func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
@@ -32,7 +37,7 @@ struct JournalAnchor: Equatable {
         bytes.append(bigEndian: UInt32(0))
         for field in [oldest, newest, lastSequence] { bytes.append(bigEndian: field) }
         bytes.append(bigEndian: start)
-        bytes.append(bigEndian: UInt64(0))
+        bytes.append(bigEndian: writer.number)
         let crc = bytes.withUnsafeBytes { CRC32C.of($0) }
         bytes.append(bigEndian: crc)
         return bytes
@@ -47,12 +52,13 @@ struct JournalAnchor: Equatable {
             else { return .success(nil) }
             let version: UInt32 = bytes.bigEndian(at: 8)
             guard version <= versionSupported else {
-                return .failure(.newerFormat(file: file, found: version, supported: versionSupported))
+                let writer = ProgramVersion(number: bytes.bigEndian(at: 44))
+                return .failure(.newerFormat(file: file, found: version, writer: writer, supported: versionSupported))
             }
             return .success(
                 JournalAnchor(
                     oldest: bytes.bigEndian(at: 16), newest: bytes.bigEndian(at: 24), lastSequence: bytes.bigEndian(at: 32),
-                    start: bytes.bigEndian(at: 40)))
+                    start: bytes.bigEndian(at: 40), writer: ProgramVersion(number: bytes.bigEndian(at: 44))))
         }.get()
     }
 }
@@ -62,9 +68,13 @@ extension Journal {
     ///
     /// - Parameter oldest: the first segment that will be there.
     func writeAnchor(oldest: UInt64) throws(StorageError) {
-        let anchor = JournalAnchor(
-            oldest: oldest, newest: segments[segments.count - 1].number, lastSequence: lastSequence, start: start)
-        try replace(JournalAnchor.file, with: anchor.encoded())
+        try replace(JournalAnchor.file, with: currentAnchor(oldest: oldest).encoded())
+    }
+
+    func currentAnchor(oldest: UInt64) -> JournalAnchor {
+        JournalAnchor(
+            oldest: oldest, newest: segments[segments.count - 1].number, lastSequence: lastSequence, start: start,
+            writer: settings.program)
     }
 
     /// Keeps the number of this start outside the journal, too.

@@ -4,6 +4,8 @@ package struct JournalSettings: Equatable, Sendable {
     /// Stands before every record of a journal made anew, and is told nobody: a reader that has lost its place looks
     /// for it, and no stored value can pretend to be a record. Draw it at random.
     package var mark: UInt32
+    /// That writes it.
+    package var program = ProgramVersion()
 
     package init(mark: UInt32) { self.mark = mark }
 }
@@ -70,4 +72,16 @@ package struct JournalReport: Equatable, Sendable {
         if cutBytes > 0 { lines.append("\(cutBytes) bytes of unfinished changes were cut from the journal's end") }
         return lines
     }
+}
+
+/// `0.1.0`, as a number that a file holds.
+package struct ProgramVersion: Equatable, Sendable, CustomStringConvertible {
+    /// 16 bits for each part; 0: not known.
+    var number: UInt64 = 0
+
+    package init() {}
+    init(number: UInt64) { self.number = number }
+    package init(_ text: String) { number = text.split(separator: ".").prefix(3).reduce(0) { $0 << 16 | UInt64(UInt16($1) ?? 0) } }
+
+    package var description: String { number == 0 ? "another version" : "\(number >> 32).\(number >> 16 & 0xFFFF).\(number & 0xFFFF)" }
 }

@@ -12,18 +12,24 @@ public import RelayWire
 
 /// Answers the operator on a Unix socket that only this user can open, or its group.
 ///
-/// One line in, one JSON object out, then the end. One caller at a time, each with 2 s to say its line.
+/// One line in, one JSON object out, then the end. One caller at a time, each with 2 s to say its line. Beside them goes a backup.
 final class ControlServer: Sendable {
     private let listener: UnixListener
 
     /// - Parameters:
     ///   - isForGroup: the group of this process may ask, too.
-    ///   - answer: asked for each caller, on a queue of this server's; `nil` when the relay is gone.
-    init(path: String, isForGroup: Bool, answer: @escaping @Sendable (ControlRequest) -> (any JSONObject)?) throws {
+    ///   - backup: called for a backup, on a thread of its own.
+    ///   - answer: asked for each other request, on a queue of this server's; `nil` when the relay is gone.
+    init(
+        path: String, isForGroup: Bool, backup: @escaping @Sendable (([UInt8]) -> Bool) -> Void,
+        answer: @escaping @Sendable (ControlRequest) -> (any JSONObject)?
+    ) throws {
         listener = try UnixListener(path: path, isForGroup: isForGroup) { line in
-            let refusal = ControlRefusal("requests are: about, status, usage, keys, reload, rotate [join|host] [end]")
-            let answer = ControlRequest(line: line).map { answer($0) ?? ControlRefusal("the relay has ended") } ?? refusal
-            return String(decoding: JSONBody.encode(answer), as: UTF8.self)
+            let request = ControlRequest(line: line)
+            if request == .backup { return .stream(backup) }
+            let refusal = ControlRefusal("requests are: about, status, usage, keys, backup, reload, rotate [join|host] [end]")
+            let answer = request.map { answer($0) ?? ControlRefusal("the relay has ended") } ?? refusal
+            return .line(String(decoding: JSONBody.encode(answer), as: UTF8.self))
         }
     }
 
@@ -38,6 +44,7 @@ enum ControlRequest: Sendable, Equatable {
     case keys
     case rotate(Set<AccessKeys.Kind>, endsSessions: Bool)
     case reload
+    case backup
 
     init?(line: String) {
         var words = line.split(separator: " ").map(String.init)
@@ -48,6 +55,7 @@ enum ControlRequest: Sendable, Equatable {
         case "usage" where words.isEmpty: self = .usage
         case "keys" where words.isEmpty: self = .keys
         case "reload" where words.isEmpty: self = .reload
+        case "backup" where words.isEmpty: self = .backup
         case "rotate":
             let endsSessions = words.last == "end"
             if endsSessions { words.removeLast() }
@@ -65,6 +73,7 @@ enum ControlRequest: Sendable, Equatable {
         case .usage: "usage"
         case .keys: "keys"
         case .reload: "reload"
+        case .backup: "backup"
         case .rotate(let kinds, let endsSessions):
             (["rotate"] + AccessKeys.Kind.allCases.filter(kinds.contains).map(\.rawValue) + (endsSessions ? ["end"] : [])).joined(
                 separator: " ")

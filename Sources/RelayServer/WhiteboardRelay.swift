@@ -207,14 +207,23 @@ public final class WhiteboardRelay: Sendable {
             case .rotate(let kinds, let endsSessions):
                 return gate.rotate(kinds, endsSessions: endsSessions, engine, address, web.withLock { $0 })
             case .reload: return options.reload()
+            case .backup: preconditionFailure("a backup is no answer of one line")
             }
         }
-        var controls = try options.controlSocket.map { [try ControlServer(path: $0, isForGroup: false, answer: answer)] } ?? []
-        if let path = options.groupSocket { controls.append(try ControlServer(path: path, isForGroup: true, answer: answer)) }
+        let backup: @Sendable (([UInt8]) -> Bool) -> Void = { [weak engine] send in
+            guard let engine else { return }
+            var backup = Backup(of: journal)
+            engine.auditNow("operator \(backup.send(by: send))")
+        }
+        func control(_ path: String, isForGroup: Bool = false) throws -> ControlServer {
+            try ControlServer(path: path, isForGroup: isForGroup, backup: backup, answer: answer)
+        }
+        var controls = try options.controlSocket.map { [try control($0)] } ?? []
+        if let path = options.groupSocket { controls.append(try control(path, isForGroup: true)) }
         let byPort = defaultControlSocket(port: address.port)
         guard options.isAskedByPort, byPort != options.controlSocket else { return controls }
         do {
-            controls.append(try ControlServer(path: byPort, isForGroup: false, answer: answer))
+            controls.append(try control(byPort))
         } catch {
             options.log(LogLine(.warning, "commands on this machine do not find this relay by its port: \(error)"))
         }

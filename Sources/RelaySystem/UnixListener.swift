@@ -1,8 +1,16 @@
 internal import Dispatch
 import RelayIO
 
-/// A Unix socket that answers one line with one line, one caller at a time.
+/// A Unix socket that answers one line with one line, one caller at a time, or with a stream on a thread of its own.
 package final class UnixListener: @unchecked Sendable {
+    package enum Answer: Sendable {
+        case line(String)
+        /// Called once, on that thread. `send` waits for the caller to take the bytes.
+        ///
+        /// - Parameter send: says whether it was possible: the caller may have gone, or taken nothing for `streamSeconds`.
+        case stream(@Sendable (_ send: ([UInt8]) -> Bool) -> Void)
+    }
+
     // Safe: `isClosed` is touched on `queue` only; the rest never changes.
     private let descriptor: Int32
     private let path: String
@@ -16,6 +24,8 @@ package final class UnixListener: @unchecked Sendable {
     private static let patienceSeconds = 2
     /// A relay with much to do, on a machine with much to do, answers late.
     private static let answerSeconds = 12
+    /// Within which the other end of a stream takes, or sends, something.
+    package static let streamSeconds = 60
 
     /// The folder in which a service keeps its socket; only root and what root starts as a service make it.
     package static let systemFolder = "/run/boardrelay/"
@@ -26,7 +36,7 @@ package final class UnixListener: @unchecked Sendable {
     ///
     /// - Parameter isForGroup: the group of this process may ask, too.
     package init(
-        path: String, isForGroup: Bool = false, answer: @escaping @Sendable (String) -> String
+        path: String, isForGroup: Bool = false, answer: @escaping @Sendable (String) -> Answer
     ) throws(SocketAddress.Failure) {
         try Self.prepareFolder(of: path)
         if (try? Self.query(path: path, line: "status")) != nil {
@@ -71,31 +81,62 @@ package final class UnixListener: @unchecked Sendable {
         }
     }
 
-    private static func serve(_ peer: Int32, _ answer: (String) -> String) {
+    private static func serve(_ peer: Int32, _ answer: (String) -> Answer) {
         setPatience(peer, seconds: patienceSeconds)
         // Whoever asked may have gone.
         guard SocketConstants.quiet(peer) == 0 else { return systemClose(peer) }
-        if let line = readAll(peer, untilLine: true, bytesMax: lineBytesMax) { writeAll(peer, answer(line) + "\n") }
-        systemClose(peer)
+        guard let line = readAll(peer, untilLine: true, bytesMax: lineBytesMax) else { return systemClose(peer) }
+        switch answer(line) {
+        case .line(let text):
+            writeAll(peer, text + "\n")
+            systemClose(peer)
+        case .stream(let body):
+            SystemThread.detach {
+                setPatience(peer, seconds: streamSeconds)
+                body { writeAll(peer, $0) }
+                systemClose(peer)
+            }
+        }
     }
 
     /// Asks: one line out, everything until the end in.
     package static func query(path: String, line: String) throws(SocketAddress.Failure) -> String {
+        let descriptor = try asked(path, line, patience: answerSeconds)
+        defer { systemClose(descriptor) }
+        guard let answer = readAll(descriptor, untilLine: false, bytesMax: 64 << 20), !answer.isEmpty else {
+            throw SocketAddress.Failure("no answer on \(path)")
+        }
+        return answer
+    }
+
+    /// Asks, and hands over the answer piece by piece.
+    package static func query(path: String, line: String, take: ([UInt8]) throws -> Void) throws {
+        let descriptor = try asked(path, line, patience: streamSeconds)
+        defer { systemClose(descriptor) }
+        var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw SocketAddress.Failure("no answer on \(path)", code: errno) }
+            if count == 0 { return }
+            try take(Array(buffer[..<count]))
+        }
+    }
+
+    private static func asked(_ path: String, _ line: String, patience: Int) throws(SocketAddress.Failure) -> Int32 {
         try checkOwner(of: path)
         return try withAddress(path) { (address, length) throws(SocketAddress.Failure) in
             let descriptor = socket(AF_UNIX, SocketConstants.stream, 0)
             guard descriptor >= 0 else { throw SocketAddress.Failure("control socket", code: errno) }
-            defer { systemClose(descriptor) }
-            setPatience(descriptor, seconds: answerSeconds)
+            setPatience(descriptor, seconds: patience)
             SocketConstants.quiet(descriptor)
             guard connect(descriptor, address, length) == 0 else {
-                throw SocketAddress.Failure("no relay answers on \(path)", code: errno)
+                let code = errno
+                systemClose(descriptor)
+                throw SocketAddress.Failure("no relay answers on \(path)", code: code)
             }
             writeAll(descriptor, line + "\n")
-            guard let answer = readAll(descriptor, untilLine: false, bytesMax: 64 << 20), !answer.isEmpty else {
-                throw SocketAddress.Failure("no answer on \(path)")
-            }
-            return answer
+            return descriptor
         }
     }
 
@@ -178,13 +219,17 @@ package final class UnixListener: @unchecked Sendable {
         return untilLine ? nil : String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func writeAll(_ descriptor: Int32, _ text: String) {
-        var bytes = ArraySlice(text.utf8.map { $0 })
+    private static func writeAll(_ descriptor: Int32, _ text: String) { writeAll(descriptor, Array(text.utf8)) }
+
+    @discardableResult
+    private static func writeAll(_ descriptor: Int32, _ bytes: [UInt8]) -> Bool {
+        var bytes = bytes[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, SocketConstants.sendFlags) }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return }
+            guard count > 0 else { return false }
             bytes = bytes.dropFirst(count)
         }
+        return true
     }
 }

@@ -22,7 +22,7 @@ enum Main {
 enum Boardrelay {
     static let commands: [Command] = [
         .serve, .config, .reload, .service, .tls, .find, .demo, .sub, .pub, .history, .presence, .meta, .lock, .board, .user, .channel,
-        .device, .record, .replay, .status, .key, .token, .check, .repair, .bench(.own), .completion, .man,
+        .device, .record, .replay, .status, .key, .token, .check, .repair, .backup, .restore, .bench(.own), .completion, .man,
     ]
 
     static func main() async {

@@ -377,9 +377,9 @@ struct AccessCommandTests {
 
     @Test("every command that asks a relay takes the four options of a credential")
     func options() {
-        // bench comes as many users, and a token lets in one; key and reload ask as who runs the relay.
+        // bench comes as many users, and a token lets in one; backup, key and reload ask as who runs the relay.
         let clients = Boardrelay.commands.filter {
-            !["bench", "key", "reload"].contains($0.name) && $0.options.contains { $0.names.contains("--url") }
+            !["backup", "bench", "key", "reload"].contains($0.name) && $0.options.contains { $0.names.contains("--url") }
         }
         #expect(
             clients.map(\.name).sorted() == [

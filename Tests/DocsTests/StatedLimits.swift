@@ -1,5 +1,6 @@
 import Foundation
 import RelayCore
+import RelayServer
 import RelayWire
 
 /// Where pages and `--help` state limits and defaults, with the words that the code's numbers make.
@@ -38,6 +39,7 @@ enum StatedLimits {
             ("help lock", "Default: \(Limits.lockTTLMillisecondsDefault / 1_000)s."),
             ("help lock", "in line, at most \(Limits.lockWaitMilliseconds.upperBound / 60_000)m."),
             ("help board", "undone for \(Limits.undoMilliseconds / 60_000) minutes"),
+            ("help backup", "more than \(BackupLimits.heldBytesMax >> 30) GiB waits for it"),
             ("help user", "at most \(Limits.endReasonBytesMax) bytes"),
             ("help user", "how long, \(bans.lowerBound / 1_000)s to \(bans.upperBound / 86_400_000)d."),
         ]
@@ -63,6 +65,7 @@ enum StatedLimits {
                 "left \(defaults.reliableBacklogBytesHard >> 20) MiB unread, or \(defaults.reliableBacklogBytesSoft >> 20) MiB "
                     + "for \(defaults.slowConsumerAfter.components.seconds) s."
             ),
+            ("docs/operations.md", "fails when \(BackupLimits.heldBytesMax >> 30) GiB waits for it"),
             ("docs/operations.md", "owns the id for \(hours) hours"),
             ("docs/operations.md", "TCP port \(Limits.defaultPort)"),
             ("docs/security.md", "for \(hours) hours after"),
@@ -80,7 +83,7 @@ enum StatedLimits {
             Limits.tokenBytesMax, Limits.topicMetaBytesMax, Limits.endReasonBytesMax, Limits.nameBytesMax, Limits.customTypeBytesMax,
             Limits.clientDescriptionBytesMax, defaults.historyBytesMax, defaults.reliableBacklogBytesHard,
             defaults.reliableBacklogBytesSoft, defaults.packetBacklogBytesMax, defaults.pinnedBytesPerSessionMax,
-            defaults.boardBytesMax, defaults.boardBytesTotalMax,
+            defaults.boardBytesMax, defaults.boardBytesTotalMax, BackupLimits.heldBytesMax,
         ]
     }
 

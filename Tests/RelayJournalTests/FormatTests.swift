@@ -71,8 +71,9 @@ import Testing
         try Journal.open(storage, JournalSettings(mark: 5)).journal.close()
         var disk = storage.disk, bytes = try #require(disk.contents("journal.anchor"))
         bytes[11] = 2
+        bytes[44..<52] = [0, 0, 0, 0, 0, 2, 0, 0]
         disk.write(summed(bytes, crcAt: 52, over: [0..<52]) + [0, 0, 0, 0], to: "journal.anchor", at: 0)
-        #expect(throws: JournalError.newerFormat(file: "journal.anchor", found: 2, supported: 1)) {
+        #expect(throws: JournalError.newerFormat(file: "journal.anchor", found: 2, writer: ProgramVersion("0.2.0"), supported: 1)) {
             try Journal.open(SimulatedStorage(disk), JournalSettings(mark: 5))
         }
     }
@@ -108,7 +109,7 @@ import Testing
         var header = Self.header
         header[11] = 2
         header = summed(header, crcAt: 60, over: [0..<60])
-        isRefused(Self.disk(header + Self.first), .newerFormat(file: Self.file, found: 2, supported: 1))
+        isRefused(Self.disk(header + Self.first), .newerFormat(file: Self.file, found: 2, writer: nil, supported: 1))
     }
 
     @Test(

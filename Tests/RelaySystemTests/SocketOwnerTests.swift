@@ -12,7 +12,7 @@ import Testing
         let folder = "/tmp/boardrelay-\(UInt64.random(in: 0 ... .max))"
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/7420.sock"
-        let listener = try UnixListener(path: path) { _ in "what it likes" }
+        let listener = try UnixListener(path: path) { _ in .line("what it likes") }
         defer { listener.close() }
         #expect(try UnixListener.query(path: path, line: "keys") == "what it likes\n")
         #expect(chown(path, 12_345, 12_345) == 0)
@@ -25,7 +25,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         for (isForGroup, mode) in [(false, 0o600), (true, 0o660)] {
             let path = folder + "/\(isForGroup).sock"
-            let listener = try UnixListener(path: path, isForGroup: isForGroup) { _ in "" }
+            let listener = try UnixListener(path: path, isForGroup: isForGroup) { _ in .line("") }
             #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == mode)
             listener.close()
         }

@@ -47,7 +47,7 @@ struct BoardFileReader {
             damageStart = nil
             return piece
         }
-        var position = offset == 0 ? readHeader(piece.bytes) : 0
+        var position = offset == 0 ? try readHeader(piece.bytes) : 0
         let mark = mark ?? 0
         while position < piece.bytes.count {
             switch piece.bytes.withUnsafeBytes({ BoardFileRecord.read($0, at: position, mark: mark) }) {
@@ -90,11 +90,14 @@ struct BoardFileReader {
     }
 
     /// - Returns: where the records begin.
-    private mutating func readHeader(_ bytes: [UInt8]) -> Int {
+    private mutating func readHeader(_ bytes: [UInt8]) throws(StorageError) -> Int {
         let start = min(BoardFile.headerBytes, bytes.count)
         switch bytes.withUnsafeBytes({ BoardFile.readHeader($0) }) {
         case .sound(let found, let id) where id == board && found == mark ?? found: mark = found
-        case .sound, .newer, .damaged:
+        case .newer(let version):
+            let text = "it has format version \(version), this program knows versions up to \(BoardFile.versionSupported)"
+            throw StorageError(.read, path: file, code: 0, text: text)
+        case .sound, .damaged:
             damageStart = 0
             // The first record still tells it.
             if mark == nil, bytes.count - start >= 4 { mark = bytes.withUnsafeBytes { $0.bigEndian(at: start) } }

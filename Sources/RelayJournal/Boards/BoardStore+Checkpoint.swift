@@ -104,7 +104,13 @@ extension BoardStore {
 
     /// Only tidiness: what the journal does not name goes at the next start.
     func removeFiles(_ files: [String]) {
-        for file in files { try? storage.remove(file) }
+        for file in files {
+            guard journal.hold.keeps(file) else {
+                try? storage.remove(file)
+                continue
+            }
+            journal.hold.giveUp(file, byteCount: (try? storage.size(of: file)) ?? 0)
+        }
     }
 
     /// Before the journal is closed: at the next start no file has to be read.

@@ -3,6 +3,7 @@ import RelayStorage
 
 // Erasure: what was removed leaves the files, and then the journal. [AC14, BL9]
 //
+// It waits for a copy that needs what is to go.
 // In this order: the files of boards that hold what is to go are compacted, a checkpoint takes out of the journal all changes that the
 // files have, and the journal erases what is superseded. Each step leaves what a crash, or a failure, finds whole.
 
@@ -44,7 +45,7 @@ extension BoardStore {
         do throws(JournalError) {
             switch state {
             case .boards: try eraseInFiles()
-            case .journal: try eraseInJournal()
+            case .journal: return try eraseInJournal()
             }
         } catch {
             erasing = nil
@@ -107,13 +108,18 @@ extension BoardStore {
         erasing?.state = .journal
     }
 
-    private func eraseInJournal() throws(JournalError) {
+    /// - Returns: `false` while a copy needs what is to go.
+    private func eraseInJournal() throws(JournalError) -> Bool {
         switch journal.erasure {
         case .underWay:
+            if journal.isHeld { return false }
             if !(try journal.compactStep(bytesMax: settings.stepBytes)) { fail("the journal cannot be compacted") }
         case .failed(let text): fail(text)
-        case .none: try removeStrays()
+        case .none:
+            if journal.hold.hasUnneeded { return false }
+            try removeStrays()
         }
+        return true
     }
 
     /// Files of boards that are gone, and of generations that are over: removing them may have failed.

@@ -127,7 +127,7 @@ final class Gate: Sendable {
 @available(macOS 15, iOS 18, *)
 extension Engine {
     /// Logs what an operator did. Waits for the queue: not to be called on it.
-    nonisolated fileprivate func auditNow(_ words: String) {
+    nonisolated func auditNow(_ words: String) {
         executor.queue.sync { assumeIsolated { $0.log(LogLine(audit: words, wallMilliseconds: Self.now().wallMilliseconds)) } }
     }
 }

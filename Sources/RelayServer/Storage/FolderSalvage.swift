@@ -45,7 +45,7 @@ package final class FolderSalvage {
         do throws(JournalError) {
             salvage = try Salvage(storage)
         } catch {
-            throw RelayServerError(text: "\(error)")
+            throw RelayServerError(error, folder: path)
         }
         var keys: [AccessKeys.Kind: [UInt8]] = [:], findings = salvage.findings
         for kind in AccessKeys.Kind.allCases {
@@ -70,47 +70,32 @@ package final class FolderSalvage {
     /// - Throws: when there is nothing to save, or it cannot be written.
     package func write(to target: String) throws(RelayServerError) -> (saved: SalvageReport, keys: [AccessKeys.Kind]) {
         guard !salvage.isEmpty else { throw RelayServerError(text: "nothing can be saved: \(path) has no whole change") }
-        var target = target
-        while target.count > 1, target.hasSuffix("/") { target.removeLast() }
-        try checkTarget(target)
-        let draft = target + ".draft"
-        let new: FolderStorage
-        do throws(FileFailure) {
-            new = try FolderStorage(path: draft)
-        } catch {
-            throw RelayServerError(text: "\(error)")
-        }
-        defer { new.close() }
+        try checkPlace(target)
+        let folder = try NewFolder(target, by: "repair"), new = folder.storage
         var settings = JournalSettings(mark: 0)
+        settings.program = ProgramVersion(Program.version)
         repeat { settings.mark = UInt32(truncatingIfNeeded: SystemEntropy.word()) } while settings.mark == 0
         do {
-            guard try new.list() == ["lock"] else {
-                throw RelayServerError(text: "\(draft) is what a repair has left that did not come to its end: remove it")
-            }
             let saved = try salvage.write(to: new, settings, start: start)
             var savedKeys: [AccessKeys.Kind] = []
             for kind in AccessKeys.Kind.allCases {
                 guard let bytes = keys[kind], KeyRing.key(in: bytes) != nil else { continue }
-                try PrivateFile.replace(KeyRing.path(kind, draft), content: bytes)
+                try PrivateFile.replace(KeyRing.path(kind, folder.draft), content: bytes)
                 savedKeys.append(kind)
             }
-            try Folder.move(draft, to: target)
+            try folder.finish()
             return (saved, savedKeys)
         } catch {
+            folder.abandon()
             throw (error as? RelayServerError) ?? RelayServerError(text: "\(error)")
         }
     }
 
-    private func checkTarget(_ target: String) throws(RelayServerError) {
+    private func checkPlace(_ target: String) throws(RelayServerError) {
         func real(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
         let above = real(URL(fileURLWithPath: target).deletingLastPathComponent().path)
         guard above != real(path), !above.hasPrefix(real(path) + "/") else {
             throw RelayServerError(text: "\(target) is in \(path): what is saved is written elsewhere")
         }
-        guard let files = try? FileManager.default.contentsOfDirectory(atPath: target) else {
-            if FileManager.default.fileExists(atPath: target) { throw RelayServerError(text: "\(target) is no folder") }
-            return
-        }
-        if !files.isEmpty { throw RelayServerError(text: "\(target) is not empty: name a folder that does not exist") }
     }
 }

@@ -64,7 +64,7 @@ actor JournalWriter {
         var isShut = false
     }
 
-    nonisolated private let executor: QueueExecutor
+    nonisolated let executor: QueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// `nil`: in memory.
@@ -74,7 +74,9 @@ actor JournalWriter {
     nonisolated private let indexBytesMax: Int
     nonisolated private let intake = Mutex(Intake())
     private var journal: Journal?
-    private var boards: BoardStore?
+    private(set) var boards: BoardStore?
+    var copying = Copying.no
+    nonisolated let copyHeldBytesMax: Int
     private var tell: @Sendable (Outcome) -> Void = { _ in }
     /// Times that the queue was given to work: a writer that has nothing to do has none.
     private(set) var turns = 0
@@ -92,14 +94,16 @@ actor JournalWriter {
     ///   - path: of a folder; `nil`: everything stands in memory, and is gone with it.
     ///   - indexBytesMax: memory that the indexes of boards in use may take.
     ///   - retryMilliseconds: after a failure, between attempts to work again.
+    ///   - copyHeldBytesMax: see `boundCopy`.
     ///   - permit: asked before each call on the files.
     init(
         path: String?, indexBytesMax: Int = BoardSettings().indexBytesMax, retryMilliseconds: Int = 1000,
-        permit: @escaping FolderStorage.Permit = { _ in }
+        copyHeldBytesMax: Int = BackupLimits.heldBytesMax, permit: @escaping FolderStorage.Permit = { _ in }
     ) {
         self.path = path
         self.indexBytesMax = indexBytesMax
         self.retryMilliseconds = retryMilliseconds
+        self.copyHeldBytesMax = copyHeldBytesMax
         self.permit = permit
         executor = QueueExecutor(label: "boardrelay.journal")
     }
@@ -129,6 +133,7 @@ actor JournalWriter {
             storage = MemoryStorage()
             settings.segmentBytes = 4 * 1024 * 1024
         }
+        settings.program = ProgramVersion(Program.version)
         change(&settings)
         do throws(JournalError) {
             let (journal, entries, report) = try Journal.open(storage, settings)
@@ -144,8 +149,7 @@ actor JournalWriter {
             self.boards = boards
             return opened
         } catch {
-            let remedy = path.flatMap { error.remedy(folder: $0) }.map { ": \($0)" } ?? ""
-            throw RelayServerError(text: "\(error)\(remedy)")
+            throw RelayServerError(error, folder: path)
         }
     }
 
@@ -215,6 +219,7 @@ actor JournalWriter {
     func close() {
         while let batch = take() { append(batch) }
         intake.withLock { $0.isShut = true }
+        boards?.endCopy()
         boards?.close()
         boards = nil
         journal?.close()
@@ -266,6 +271,7 @@ actor JournalWriter {
         if let batch { append(batch) }
         let hasRead = takeReads(boards)
         takeErasures(boards)
+        boundCopy(boards)
         do throws(JournalError) {
             if batch != nil, !turns.isMultiple(of: Self.batchesPerStep) {
                 _ = try boards.loadStep(wall: SystemClock.wallMilliseconds())
@@ -354,12 +360,17 @@ actor JournalWriter {
 
     private func lookAfterBoards() {
         isLookedAfter = false
+        wake()
+    }
+
+    /// Looks whether there is something to do besides what was submitted.
+    func wake() {
         guard journal != nil else { return }
         let wakes = intake.withLock { intake in
             defer { intake.isScheduled = true }
             return !intake.isScheduled
         }
-        if wakes { work() }
+        if wakes { schedule() }
     }
 
     private func take() -> [JournalRecord]? {
@@ -410,5 +421,15 @@ actor JournalWriter {
         report()
         intake.withLock { $0.isShut = false }
         tell(.recovered)
+    }
+}
+
+extension RelayServerError {
+    /// With what helps.
+    ///
+    /// - Parameter folder: `nil`: in memory.
+    init(_ error: JournalError, folder: String?) {
+        let remedy = folder.flatMap { error.remedy(folder: $0, program: Program.version) }.map { ": \($0)" } ?? ""
+        self.init(text: "\(error)\(remedy)")
     }
 }

@@ -1,9 +1,4 @@
 import BoardFormat
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 import RelayConsole
 import RelayIO
 import RelayWire
@@ -13,40 +8,25 @@ struct BoardOutput {
     /// How a character is written that cannot be seen, or that a terminal obeys.
     enum Escape: Sendable { case json, xml }
 
-    private let path: String?
     private let escape: Escape
-    private let temporary: String?
-    /// Open until all is written, or nothing is left.
-    private var descriptor: Int32?
+    /// `nil`: standard output.
+    private var file: WholeFile?
     private(set) var bytes = 0
 
     /// - Parameter path: `nil` or `-` for standard output.
     /// - Throws: `Failure` that names the path.
     init(path: String?, escape: Escape) throws(Failure) {
         self.escape = escape
-        guard let path, path != "-" else {
-            self.path = nil
-            temporary = nil
-            descriptor = nil
-            return
-        }
-        self.path = path
-        let temporary = "\(path).\(ProcessInfo.processInfo.processIdentifier).part"
-        self.temporary = temporary
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw Failure("\(Printable.quoted(path)) cannot be written: \(String(cString: strerror(errno)))") }
-        self.descriptor = descriptor
+        if let path, path != "-" { file = try WholeFile(path, mode: 0o644) }
     }
 
     /// Whole lines.
     mutating func write(_ lines: [UInt8]) throws {
         bytes += lines.count
-        guard let descriptor else {
-            // Into a pipe as it is; a terminal must not be changed by what others wrote.
-            let text = String(decoding: lines.dropLast(), as: UTF8.self)
-            return try Console.print(Console.outputIsTerminal ? Self.shown(text, escape) : text)
-        }
-        guard lines.withUnsafeBytes({ Descriptor.write($0, to: descriptor) }) else { throw failure(String(cString: strerror(errno))) }
+        guard file == nil else { return try file!.write(lines) }
+        // Into a pipe as it is; a terminal must not be changed by what others wrote.
+        let text = String(decoding: lines.dropLast(), as: UTF8.self)
+        try Console.print(Console.outputIsTerminal ? Self.shown(text, escape) : text)
     }
 
     /// The same document, with nothing in it that a terminal obeys.
@@ -70,23 +50,8 @@ struct BoardOutput {
     }
 
     /// All is written: the file takes its name.
-    mutating func finish() throws {
-        guard let descriptor, let temporary, let path else { return }
-        guard fsync(descriptor) == 0 else { throw failure(String(cString: strerror(errno))) }
-        self.descriptor = nil
-        guard close(descriptor) == 0 else { throw failure(String(cString: strerror(errno))) }
-        guard rename(temporary, path) == 0 else { throw failure(String(cString: strerror(errno))) }
-    }
+    mutating func finish() throws(Failure) { try file?.finish() }
 
     /// Something went wrong: nothing is left.
-    mutating func abandon() {
-        if let descriptor { close(descriptor) }
-        descriptor = nil
-        if let temporary { unlink(temporary) }
-    }
-
-    private mutating func failure(_ problem: String) -> Failure {
-        abandon()
-        return Failure("\(Printable.quoted(path ?? "standard output")) cannot be written: \(problem)")
-    }
+    mutating func abandon() { file?.abandon() }
 }
