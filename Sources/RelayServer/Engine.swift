@@ -150,23 +150,6 @@ actor Engine {
         return listener.address.numeric
     }
 
-    private func listen(_ host: String?, _ port: UInt16, _ readiness: Readiness) throws -> any PortEntry {
-        let listener = try Listener(host: host, port: port, on: readiness)
-        try listener.activate(
-            accepted: { @Sendable [weak self] descriptor, peer in
-                guard let self else {
-                    discardDescriptor(descriptor)
-                    return true
-                }
-                return assumeIsolated { $0.accepted(descriptor, peer) }
-            },
-            exhausted: { @Sendable [weak self] code in
-                self?.assumeIsolated { $0.log(LogLine(.error, "cannot accept: \(SystemError.text(code))")) }
-            },
-            released: { @Sendable [weak self] in self?.assumeIsolated { $0.portReleased() } })
-        return listener
-    }
-
     /// Tells everybody, lets queues drain for a bounded time, closes all. Calling again waits for the same end.
     func stop() async {
         guard let listener else { return await untilStopped() }

@@ -2,6 +2,26 @@ internal import RelayCore
 import RelayIO
 import RelaySystem
 
+@available(macOS 15, iOS 18, *)
+extension Engine {
+    func listen(_ host: String?, _ port: UInt16, _ readiness: Readiness) throws -> any PortEntry {
+        let listener = try Listener(host: host, port: port, on: readiness)
+        try listener.activate(
+            accepted: { @Sendable [weak self] descriptor, peer in
+                guard let self else {
+                    discardDescriptor(descriptor)
+                    return true
+                }
+                return assumeIsolated { $0.accepted(descriptor, peer) }
+            },
+            exhausted: { @Sendable [weak self] code in
+                self?.assumeIsolated { $0.log(LogLine(.error, "cannot accept: \(SystemError.text(code))")) }
+            },
+            released: { @Sendable [weak self] in self?.assumeIsolated { $0.portReleased() } })
+        return listener
+    }
+}
+
 #if os(Linux)
     /// A certificate with its key.
     typealias TLSIdentity = TLSServerContext
