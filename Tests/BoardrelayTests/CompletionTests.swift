@@ -30,7 +30,7 @@ struct CompletionTests {
         #expect(try await offered("boardrelay", "") == Set(Boardrelay.commands.map(\.name) + ["help", "--help", "--version"]))
         #expect(try await offered("boardrelay", "pr") == ["presence"])
         #expect(try await offered("boardrelay", "help", "pre") == ["presence"])
-        #expect(try await offered("boardrelay", "board", "") == ["ls", "export", "import", "rm", "clear", "undo"])
+        #expect(try await offered("boardrelay", "board", "") == ["ls", "export", "import", "rm", "prune", "clear", "undo"])
         #expect(try await offered("boardrelay", "board", "export", "") == [])
         #expect(try await offered("boardrelay", "user", "role", "anna", "") == ["reader", "editor", "coeditor", "own"])
         #expect(try await offered("boardrelay", "serve", "--auth", "") == ["key", "token", "open"])

@@ -151,7 +151,7 @@ struct ReaderTests {
         }
     }
 
-    @Test("an export says how large its file is; a board's size is what board ls and status say")
+    @Test("an export says how large its file is, board ls how large the relay's, status how much is on boards")
     func sizes() async throws {
         try await withRelay { relay in
             let url = "\(relay.address)"
@@ -159,8 +159,9 @@ struct ReaderTests {
             let export = try await Tool.run("board", "export", "lesson", url: url)
             #expect(export.errors == "1 record; the file has \(Printable.size(export.output.utf8.count)).\n")
             let listed = try await Tool.run("board", "ls", url: url)
-            let bytes = try #require(try await Tool.run("board", "ls", "--json", url: url).object()["bytes"] as? Int)
-            #expect(listed.output.contains("SIZE") && listed.output.contains("  \(Printable.size(bytes))  "), "\(listed.output)")
+            let board = try await Tool.run("board", "ls", "--json", url: url).object()
+            let bytes = try #require(board["bytes"] as? Int), fileBytes = try #require(board["fileBytes"] as? Int)
+            #expect(listed.output.contains("SIZE") && listed.output.contains("  \(Printable.size(fileBytes))  "), "\(listed.output)")
             let status = try await Tool.run("status", "--url", url)
             #expect(status.output.contains("boards    1, \(Printable.size(bytes))\n"), "\(status.output)")
         }

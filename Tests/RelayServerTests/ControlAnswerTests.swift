@@ -15,7 +15,12 @@ struct ControlAnswerTests {
         try check(ProcessUsage())
         var keys = KeysReport()
         keys.announcedName = "boardrelay.local"
+        keys.tls = TLSReport()
         try check(keys)
+        try check(TLSReport())
+        var about = RelayAbout()
+        about.tls = TLSReport()
+        try check(about)
         var census = Census()
         census.storageFailure = "full"
         try check(census)

@@ -166,6 +166,9 @@ def own(stage):
     port = stage.relay()
     talk(stage, port, "tcp")
     talk(stage, port, "websocket")
+    plain = Client("127.0.0.1", port, Identity("plain"))
+    plain.ping()
+    need(plain.wait_closed()["name"] == "tlsRequired", f"frames in the clear: {plain.closing}")
 
 
 @check
