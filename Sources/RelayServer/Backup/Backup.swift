@@ -112,6 +112,7 @@ struct Backup {
 }
 
 /// The other end: pieces out of what comes on the socket.
+@available(macOS 15, iOS 18, *)
 struct BackupPieces {
     private var buffer: [UInt8] = []
     /// Behind the pieces.

@@ -267,7 +267,7 @@ struct ClientBooks {
                 throw BrokenPromise("[DL6] \(name) was told the range \(entry.first)…\(last)")
             }
             for sequence in entry.first...last {
-                let key = PacketKey(run: run, flow: entry.flow, sequence: sequence)
+                let key = key(of: entry.flow, sequence, lost.reason, accepted)
                 switch packets[key] {
                 case .due?, .excused?: packets[key] = .told
                 case .told?: throw BrokenPromise("[DL6] \(name) was told twice that \(key) is lost")
@@ -281,6 +281,16 @@ struct ClientBooks {
                 packetsLost += 1
             }
         }
+    }
+
+    /// What a broken link has cost was accepted before the login that tells of it, perhaps by a relay that has ended since.
+    private func key(
+        of flow: UInt32, _ sequence: UInt32, _ reason: PacketsLost.Reason, _ accepted: [PacketKey: AcceptedItem]
+    ) -> PacketKey {
+        let now = PacketKey(run: run, flow: flow, sequence: sequence)
+        guard reason == .linkBroken else { return now }
+        let earlier = (0...run).reversed().map { PacketKey(run: $0, flow: flow, sequence: sequence) }
+        return earlier.first { accepted[$0].map { $0.order <= orderAtLogin } ?? false } ?? now
     }
 
     private mutating func read(_ change: PresenceChange) {

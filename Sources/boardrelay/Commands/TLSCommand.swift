@@ -55,18 +55,18 @@ extension Command {
         let files = isNew ? try CertificateFiles.make(arguments) : nil
         let path = files?.certificate ?? file!
         let certificate = try CertificateFiles.certificate(path)
-        let end = Date(timeIntervalSince1970: TimeInterval(certificate.validUntil))
+        let end = Console.universalTime(wallMilliseconds: UInt64(max(0, certificate.validUntil)) * 1_000)
         guard !arguments.flag("--json") else {
             var object: [(String, JSONValue)] = [
                 ("type", "certificate"), ("certificate", .string(path)), ("names", .array(certificate.names.map(JSONValue.string))),
-                ("pin", .string("\(certificate.pin)")), ("validUntil", .string(end.formatted(.iso8601))),
+                ("pin", .string("\(certificate.pin)")), ("validUntil", .string(end)),
             ]
             if let files { object.append(("key", .string(files.key))) }
             try Console.print(JSONValue.object(object.map { JSONMember(key: $0.0, value: $0.1) }).line)
             return .ok
         }
         try Console.print("names:  \(certificate.names.joined(separator: ", "))")
-        try Console.print("until:  \(end.formatted(.iso8601))")
+        try Console.print("until:  \(end)")
         try Console.print("pin:    \(certificate.pin)")
         if let files { Console.note("Serve with it: boardrelay serve --tls-certificate \(files.certificate) --tls-key \(files.key)") }
         return .ok
