@@ -24,8 +24,8 @@ package enum Seeds {
         210_863_596_239_882,  // the same after a selection whose end was asked and not answered
         32_811_885_194_751,  // packets of a flow that opened behind a selection whose answer was lost were told by nobody
         135_988_691_245_038,  // (the check itself) events of a catching up that a new subscription had ended were read behind its answer
-        165_599_138_913_311,  // a reset did not tell which messages of the new numbering were not kept any more,
-        132_238_304_889_294,
+        165_599_138_913_311,  // a reset did not tell which messages of the new numbering were not kept any more
+        132_238_304_889_294,  // (the check itself) losses of a relay before the login were looked for in the one after it
     ]
 
     /// The same of the simulation of storage.
