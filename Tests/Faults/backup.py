@@ -57,7 +57,11 @@ class Run:
     def __init__(self, binary, folder):
         self.binary, self.folder, self.data = binary, folder, folder / "data"
         self.last, self.total = 0, dict.fromkeys(("backups", "killed", "records", "erasures"), 0)
-        self.daemon = Daemon(binary, self.data)
+        self.daemon = self.start()
+
+    def start(self):
+        """The writer is bound by the disk alone."""
+        return Daemon(self.binary, self.data, options=["--message-rate", "100000"])
 
     def tool(self, *words, **more):
         return subprocess.Popen([self.binary, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
@@ -98,7 +102,7 @@ class Run:
         writer.ends.set()
         writer.join(PATIENCE)
         if kind == "relay":
-            self.daemon = Daemon(self.binary, self.data)
+            self.daemon = self.start()
         elif holders := [file.name for file in self.data.iterdir() if file.is_file() and SECRET in file.read_bytes()]:
             raise Broken(f"erased, and in {holders}")
         else:

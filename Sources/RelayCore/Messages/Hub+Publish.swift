@@ -25,7 +25,7 @@ extension Hub {
                 _ = try checkPart(frame, key, name, session)
             }
             let rate = configuration.limits.messagesPerSecond
-            let isImported = frame.flags.isSuperset(of: [.retain, .part]) && isImport(by: session)
+            let isImported = frame.flags.contains(.retain) && frame.flags.contains(.part) && isImport(by: session)
             if !hasPaid, !isImported, let wait = try spend(bucket, rate: rate, capacity: rate, connection, "messages") {
                 throw .overRate("messages", rate: rate, wait: wait)
             }
