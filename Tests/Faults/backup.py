@@ -9,7 +9,7 @@ is killed, or the backup is taken through a pipe that is read slowly, so that re
 
 * a backup that was told whole is restored, Python's tarfile reads it, and a relay on it has the board as it was after N records: all that
   were answered before the backup began, and none that was sent after its end;
-* one that was not told whole has left no file, and no part of a folder under its name;
+* one that was not told whole has left no file under its name, but for one that was killed when the file was whole; nor a part of a folder;
 * the relay has all that it has answered, an erasure that was answered has left nothing in its files, and the next backup is whole.
 """
 
@@ -111,6 +111,8 @@ class Run:
         self.last = self.check(self.daemon, writer.stored, writer.sent)
         if not whole and kind not in ("relay", "backup"):
             raise Broken(f"the backup has failed: {said}")
+        # Killed behind the renaming it could not tell: under its name the file is whole or not there.
+        whole = whole or kind == "backup" and target.exists()
         if whole != target.exists():
             raise Broken(f"exit code {backup.returncode}, and the file is {'' if target.exists() else 'not '}there")
         if whole:
