@@ -26,18 +26,7 @@ extension Command.Option {
 
 extension Arguments {
     /// Where the relay is, with what stands behind `#`.
-    ///
-    /// A relay of this user is reached by the TLS that it speaks, though the address is without.
     package func invitation(environment: [String: String] = ProcessInfo.processInfo.environment) throws(UsageError) -> Invitation {
-        var invitation = try givenInvitation(environment)
-        guard invitation.addresses[0].protection == .plain, let protection = own.protection(invitation.addresses[0]) else {
-            return invitation
-        }
-        for index in invitation.addresses.indices { invitation.addresses[index].protection = protection }
-        return invitation
-    }
-
-    private func givenInvitation(_ environment: [String: String]) throws(UsageError) -> Invitation {
         let fallback = environment["BOARDRELAY_URL"].flatMap { $0.isEmpty ? nil : $0 }
         guard let text = value("--url") ?? fallback else { return Invitation(RelayAddress(host: "127.0.0.1")) }
         let source = value("--url") == nil ? "$BOARDRELAY_URL" : "option --url"
@@ -231,13 +220,19 @@ private func connect(_ arguments: Arguments, _ entering: Entering) async throws 
     // Asks a relay of this machine for its key, which may answer late.
     options.credential = try await onThreadOfItsOwn { try arguments.credential(for: address) }
     options.description = "boardrelay \(Program.version)"
-    do {
-        switch entering {
-        case .user(let user):
-            // A user id of its own choice is met again; one that was drawn is not.
-            options.secret = arguments.value("--as") == nil ? .inMemory : .kept()
-            return try await WhiteboardClient.connect(to: invitation, as: user, options: options)
-        case .code(let code): return try await WhiteboardClient.takeUp(code: code, at: address, options: options)
+    // A user id of its own choice is met again; one that was drawn is not.
+    if case .user = entering { options.secret = arguments.value("--as") == nil ? .inMemory : .kept() }
+    do throws(RelayError) {
+        do throws(RelayError) {
+            return try await enter(invitation, entering, options)
+        } catch {
+            // A relay of this user tells how: nobody need copy its pin.
+            guard error.code == .tlsRequired, let protection = try? await onThreadOfItsOwn({ arguments.own.protection(address) }) else {
+                throw error
+            }
+            var protected = invitation
+            for index in protected.addresses.indices { protected.addresses[index].protection = protection }
+            return try await enter(protected, entering, options)
         }
     } catch {
         if error.code == .timedOut { throw Failure("\(address): the relay could not be reached in time (\(error.name))") }
@@ -253,6 +248,15 @@ private func connect(_ arguments: Arguments, _ entering: Entering) async throws 
             default: ""
             }
         throw Failure("\(address): \(Failure(error))\(hint)")
+    }
+}
+
+private func enter(
+    _ invitation: Invitation, _ entering: Entering, _ options: ClientOptions
+) async throws(RelayError) -> WhiteboardClient {
+    switch entering {
+    case .user(let user): try await WhiteboardClient.connect(to: invitation, as: user, options: options)
+    case .code(let code): try await WhiteboardClient.takeUp(code: code, at: invitation.addresses[0], options: options)
     }
 }
 

@@ -104,7 +104,8 @@ extension Command {
         options.description = "boardrelay \(Program.version)"
         let user = "cli-" + String(UInt32.random(in: 0x1000_0000...UInt32.max), radix: 16)
         let client: WhiteboardClient
-        do { client = try await WhiteboardClient.connect(to: address, as: user, options: options) } catch { throw Failure(error) }
+        let reached = report.tls?.links([address]).first ?? address
+        do { client = try await WhiteboardClient.connect(to: reached, as: user, options: options) } catch { throw Failure(error) }
         let page = KeyText.pages(report, name: arguments.value("--host-name")).first ?? address.pageURL
         return try await untilEnded(timeout: nil, closing: [client]) {
             var shown: String?
