@@ -31,7 +31,7 @@ public struct BoardExportWriter: Sendable {
 
     /// The first line.
     ///
-    /// - Parameter paper: the board's, as its metadata has it; one that is none is left out.
+    /// - Parameter paper: what the board's metadata names as its paper. A name that no paper has is left out.
     public func head(paper: String? = nil) -> [UInt8] {
         Array((BoardExport.head(paper: paper.flatMap { BoardWords.papers.contains($0) ? $0 : nil }) + "\n").utf8)
     }

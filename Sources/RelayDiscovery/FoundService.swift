@@ -10,6 +10,17 @@ package struct FoundService: Hashable, Sendable {
     /// 1…16, as the system reads them: `192.168.1.5`, `fe80::1%2`. A link-local one of IPv6 says behind which interface it is.
     package var addresses: [String] = []
 
+    /// Says in `text` that the relay takes nobody without TLS. Whoever is on the link could leave it out.
+    package static let tlsField = "tls=required"
+    package var wantsTLS: Bool { text.contains(Self.tlsField) }
+
+    /// The whiteboard's page; of a relay that wants TLS, whose certificate browsers need not trust, the address for apps.
+    package var place: String { Self.place(host, port, wantsTLS: wantsTLS) }
+
+    package static func place(_ host: String, _ port: UInt16, wantsTLS: Bool) -> String {
+        wantsTLS ? "relays://\(host):\(port)" : "http://\(host):\(port)/"
+    }
+
     mutating func add(_ found: [[UInt8]], on interface: UInt32) {
         for bytes in found where addresses.count < LinkInterface.addressesMax {
             let address = LinkInterface.Address(bytes: bytes, prefixBits: 128)

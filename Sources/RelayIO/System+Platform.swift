@@ -89,7 +89,7 @@ package func keepFromBlocking(_ descriptor: Int32) {
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
 }
 
-/// - Returns: another descriptor of the same socket; −1: there is none left.
+/// - Returns: another descriptor of the same socket, or −1 if this process may have no more.
 package func duplicateDescriptor(_ descriptor: Int32) -> Int32 { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
 
 /// Two connected stream sockets within this process, which never block.

@@ -204,7 +204,7 @@ struct Opening {
                 mark = header.mark
                 oldestTold = max(oldestTold, header.oldest)
                 lastSequence = max(lastSequence, header.lastSequence)
-            case .newer(let version): 
+            case .newer(let version):
                 throw .newerFormat(file: file, found: version, writer: nil, supported: SegmentHeader.versionSupported)
             case .damaged: break
             }

@@ -67,14 +67,8 @@ struct AccessCommandTests {
             var hub = Configuration()
             // How long a wrong credential waits is shown on a clock moved by hand.
             hub.credentialPause = .milliseconds(1)
-            let relay = try await WhiteboardRelay.start(.init(port: 0, access: access, hub: hub, controlSocket: path("c.sock")))
-            do {
-                try await body("\(relay.address)", relay)
-            } catch {
-                await relay.stop()
-                throw error
-            }
-            await relay.stop()
+            let options = WhiteboardRelay.Options(port: 0, access: access, hub: hub, controlSocket: path("c.sock"))
+            try await BoardrelayTests.withRelay(options) { try await body("\($0.address)", $0) }
         }
     }
 

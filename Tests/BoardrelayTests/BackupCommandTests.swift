@@ -7,10 +7,11 @@ import Testing
         let folder = ServeTests.folder()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let server = try await WhiteboardRelay.start(
-            .init(port: 0, storage: .folder(folder + "/data"), access: .keys(), controlSocket: folder + "/c.sock"))
-        try await body(folder, "\(server.address)#key=\(server.keys!.host)", ["--control", folder + "/c.sock"])
-        await server.stop()
+        let options = WhiteboardRelay.Options(
+            port: 0, storage: .folder(folder + "/data"), access: .keys(), controlSocket: folder + "/c.sock")
+        try await BoardrelayTests.withRelay(options) { relay in
+            try await body(folder, "\(relay.address)#key=\(relay.keys!.host)", ["--control", folder + "/c.sock"])
+        }
     }
 
     @Test("[SG4] what backup writes while the relay runs, restore makes a folder of, on which a relay starts; through a pipe as well")

@@ -14,15 +14,8 @@ struct BoardYearsTests {
     private func path(_ name: String) -> String { folder.appending(path: name).path }
 
     private func withRelay(_ options: WhiteboardRelay.Options = .init(port: 0), _ body: (_ url: String) async throws -> Void) async throws {
-        let relay = try await WhiteboardRelay.start(options)
         defer { try? FileManager.default.removeItem(at: folder) }
-        do {
-            try await body("\(relay.address)")
-        } catch {
-            await relay.stop()
-            throw error
-        }
-        await relay.stop()
+        try await BoardrelayTests.withRelay(options) { try await body("\($0.address)") }
     }
 
     private func draw(_ board: String, as user: String, url: String, _ more: String...) async throws {

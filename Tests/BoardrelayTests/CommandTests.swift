@@ -11,14 +11,7 @@ import Testing
 @Suite("pub, sub and presence against a relay")
 struct CommandTests {
     func withRelay(_ body: (String) async throws -> Void) async throws {
-        let relay = try await WhiteboardRelay.start(.init(port: 0))
-        do {
-            try await body("\(relay.address)")
-        } catch {
-            await relay.stop()
-            throw error
-        }
-        await relay.stop()
+        try await BoardrelayTests.withRelay { try await body("\($0.address)") }
     }
 
     /// A `sub` that is listening.

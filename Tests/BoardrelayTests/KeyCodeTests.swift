@@ -14,14 +14,7 @@ struct KeyCodeTests {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let relay = try await WhiteboardRelay.start(.init(port: 0, access: .keys(), controlSocket: socket))
-        do {
-            try await body(relay)
-        } catch {
-            await relay.stop()
-            throw error
-        }
-        await relay.stop()
+        try await BoardrelayTests.withRelay(.init(port: 0, access: .keys(), controlSocket: socket), body)
     }
 
     private func came(_ relay: WhiteboardRelay, by code: String) async -> String {

@@ -10,17 +10,6 @@ import RelaySystem
 /// What programs and people meet who read a channel.
 @Suite("history and sub as others read them", .timeLimit(.minutes(10)))
 struct ReaderTests {
-    private func withRelay(_ body: (WhiteboardRelay) async throws -> Void) async throws {
-        let relay = try await WhiteboardRelay.start(.init(port: 0))
-        do {
-            try await body(relay)
-        } catch {
-            await relay.stop()
-            throw error
-        }
-        await relay.stop()
-    }
-
     @Test("pub -l sends each line as it comes, without blank ones; what is refused ends it, with its line")
     func lines() async throws {
         try await withRelay { relay in

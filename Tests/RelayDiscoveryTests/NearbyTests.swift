@@ -21,6 +21,15 @@ import Testing
         #expect(NearbyRelay(Self.service("b", [])).addresses.map(\.description) == ["relay://b.local:7421"])
     }
 
+    @Test("a relay that says that it wants TLS is reached by it, and shown by its address for apps")
+    func protected() {
+        var service = Self.service("b")
+        #expect(service.place == "http://b.local:7421/")
+        service.text = ["version=0.1.0", "tls=required"]
+        #expect(NearbyRelay(service).addresses == [RelayAddress(host: "10.0.0.9", port: 7421, protection: .certified)])
+        #expect(service.place == "relays://b.local:7421")
+    }
+
     @Test("a search begins with none, gives the newest, and skips older ones")
     func newest() async throws {
         let search = NearbySearch()

@@ -18,9 +18,9 @@
 
             init() throws { try renew(key: CertificateMaker().key()) }
 
-            func renew(key: [UInt8]) throws {
+            func renew(key: [UInt8], days: Int = 2) throws {
                 let names = [CertificateName("localhost", isAddress: false)!, CertificateName("127.0.0.1", isAddress: true)!]
-                let certificate = try CertificateMaker().certificate(key: key, names: names, days: 2, serial: 1)
+                let certificate = try CertificateMaker().certificate(key: key, names: names, days: days, serial: 1)
                 try PrivateFile.replace(tls.keyPath, content: key)
                 try PrivateFile.replace(tls.certificatePath, content: certificate)
             }
@@ -186,6 +186,25 @@
                 _ = try await ann.send("still here", to: "lesson").accepted
                 for client in [ann, ben] { await client.close() }
             }
+        }
+
+        @Test("a certificate that ends within two weeks is told in the log, at the start and by what reads it again")
+        func ending() async throws {
+            let files = try Files(), lines = Mutex<[String]>([])
+            defer { files.remove() }
+            var options = WhiteboardRelay.Options(port: 0)
+            options.tls = files.tls
+            options.log = { line in if line.level == .warning { lines.withLock { $0.append(line.text) } } }
+            let server = try await WhiteboardRelay.start(options)
+            func told() -> Int { lines.withLock { $0.count { $0.hasPrefix("TLS: the certificate is valid until ") } } }
+            #expect(told() == 1)
+            try files.renew(key: files.key(), days: 30)
+            try server.apply(options)
+            #expect(told() == 1)
+            try files.renew(key: files.key())
+            try server.apply(options)
+            #expect(told() == 2)
+            await server.stop()
         }
 
         @Test("files that cannot be used are named, and what is served stays")

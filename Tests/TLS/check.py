@@ -21,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -125,7 +126,9 @@ class TLSClient(Client):
     trust = None
 
     def _connect(self, host, port, receive_buffer):
-        sock = self.trust.wrap_socket(socket.create_connection((host, port), PATIENCE), server_hostname="localhost")
+        plain = socket.create_connection((host, port), PATIENCE)
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock = self.trust.wrap_socket(plain, server_hostname="localhost")
         link, early, name = TCPLink(), b"", f"localhost:{port}"
         if self.transport == "websocket":
             link, early = open_websocket(sock, name, self.dice, Origin=f"https://{name}")
@@ -229,6 +232,75 @@ def slow(stage):
     need(time.monotonic() - began < 30, f"the last was closed after {time.monotonic() - began:.1f} s")
     other.request("subscribe", channel="lesson")
     other.logout()
+
+
+def metrics(stage, port):
+    with urllib.request.urlopen(f"https://localhost:{port}/metrics", timeout=PATIENCE, context=stage.trust) as answer:
+        return answer.read().decode()
+
+
+@check
+def half(stage):
+    """[HT3] Who shuts down writing behind a request, inside TLS and beneath it, gets the whole answer, then the end of TLS."""
+    port, path = stage.relay(), "/page/words/later/uk.js"
+    want = (ROOT / "Sources/RelayPage" / path[1:]).read_bytes()
+    for says_so in (True, False):
+        sock = socket.create_connection(("127.0.0.1", port), PATIENCE)
+        incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        tls, answer = stage.trust.wrap_bio(incoming, outgoing, server_hostname="localhost"), b""
+
+        def step(act, sock=sock, incoming=incoming, outgoing=outgoing):
+            """What it gives, once enough has come for it."""
+            while True:
+                try:
+                    return act()
+                except ssl.SSLWantReadError:
+                    if outgoing.pending:
+                        sock.sendall(outgoing.read())
+                    data = sock.recv(65_536)
+                    if data:
+                        incoming.write(data)
+                    else:
+                        incoming.write_eof()
+
+        step(tls.do_handshake)
+        tls.write(f"GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode())
+        if says_so:
+            with contextlib.suppress(ssl.SSLWantReadError):
+                tls.unwrap()
+        sock.sendall(outgoing.read())
+        sock.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(ssl.SSLZeroReturnError):
+            while piece := step(lambda tls=tls: tls.read(65_536)):
+                answer += piece
+        need(answer.endswith(want), f"{len(answer)} bytes came, the file has {len(want)}")
+        sock.close()
+
+
+@check
+def stalled(stage):
+    """[DL8] A reader that takes nothing is closed, and nothing of it stays; another one gets all, in order."""
+    TLSClient.trust = stage.trust
+    port = stage.relay("--message-rate", "100000")
+    slow, fast, writer = (TLSClient("127.0.0.1", port, Identity(user), heartbeat=False) for user in ("slow", "fast", "writer"))
+    for client in (slow, fast, writer):
+        client.login()
+    for client in (slow, fast):
+        client.request("subscribe", channel="lesson")
+    slow.pause()
+    texts = [f"{number} ".encode() + bytes(30_000) for number in range(400)]
+    for text in texts:
+        writer.publish("lesson", text).wait()
+    for number, text in enumerate(texts):
+        fast.wait_for("deliver", lambda event, text=text: event["payload"] == text)
+    came = [event["payload"] for event in fast.events if event.name == "deliver"]
+    need(came == texts, "not all in order")
+    deadline = time.monotonic() + PATIENCE
+    # This question's connection is the third.
+    while 'boardrelay_tls_connections 3\n' not in (told := metrics(stage, port)):
+        need(time.monotonic() < deadline, "the stalled reader is still there")
+        time.sleep(0.1)
+    need('boardrelay_closes_total{code="slowConsumer"} 1\n' in told, "it was closed for something else")
 
 
 @check

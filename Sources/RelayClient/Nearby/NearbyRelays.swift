@@ -8,7 +8,7 @@ import RelayWire
 public struct NearbyRelay: Hashable, Sendable {
     /// What it calls itself, to be shown: what cannot be seen or turns a line around is replaced.
     public let name: String
-    /// Where it is reached, one at least: for an `Invitation`.
+    /// Where it is reached, one at least: for an `Invitation`. A pin is not among it: somebody else could have announced another one.
     public let addresses: [RelayAddress]
 
     package let service: FoundService
@@ -17,7 +17,7 @@ public struct NearbyRelay: Hashable, Sendable {
         self.service = service
         name = String(String.UnicodeScalarView(service.name.unicodeScalars.map { $0.isHidden ? "\u{FFFD}" : $0 }))
         let hosts = service.addresses.isEmpty ? [service.host] : service.addresses.sorted()
-        addresses = hosts.map { RelayAddress(host: $0, port: service.port) }
+        addresses = hosts.map { RelayAddress(host: $0, port: service.port, protection: service.wantsTLS ? .certified : .plain) }
     }
 }
 

@@ -24,11 +24,12 @@
         let data: @convention(c) (Pointer) -> Pointer?
         let setFlags: @convention(c) (Pointer, Int32) -> Void
         let clearFlags: @convention(c) (Pointer, Int32) -> Void
+        let hasFlags: @convention(c) (Pointer, Int32) -> Int32
         let bytesRead: @convention(c) (Pointer) -> UInt64
 
         enum Constant {
-            static let sourceAndSink: Int32 = 0x400 | 127, flush: Int32 = 11
-            static let triesRead: Int32 = 0x1 | 0x8, triesWrite: Int32 = 0x2 | 0x8, anyTry: Int32 = 0xF
+            static let sourceAndSink: Int32 = 0x400 | 127, flush: Int32 = 11, isAtEnd: Int32 = 2
+            static let triesRead: Int32 = 0x1 | 0x8, triesWrite: Int32 = 0x2 | 0x8, anyTry: Int32 = 0xF, atEnd: Int32 = 0x800
             static let setMode: Int32 = 33, setCache: Int32 = 44
             /// A write may take a part, and go on from another place; an idle session has no buffers.
             static let modes = 0x1 | 0x2 | 0x10
@@ -60,6 +61,7 @@
             data = try crypto.function("BIO_get_data")
             setFlags = try crypto.function("BIO_set_flags")
             clearFlags = try crypto.function("BIO_clear_flags")
+            hasFlags = try crypto.function("BIO_test_flags")
             bytesRead = try crypto.function("BIO_number_read")
         }
 

@@ -41,7 +41,15 @@
                     }
                 }
             }
-            _ = library.setControl(method) { _, command, _, _ in command == OpenSSLServer.Constant.flush ? 1 : 0 }
+            _ = library.setControl(method) { stream, command, _, _ in
+                switch command {
+                case OpenSSLServer.Constant.flush: 1
+                // Else an end without a word of TLS is a failure, and what is still to be said is lost.
+                case OpenSSLServer.Constant.isAtEnd:
+                    Int((try? OpenSSLServer.ofSystem.get())?.hasFlags(stream, OpenSSLServer.Constant.atEnd) ?? 0)
+                default: 0
+                }
+            }
             return OpenSSL.Address(method)
         }
 
@@ -50,7 +58,9 @@
             library.clearFlags(stream, OpenSSLServer.Constant.anyTry)
             switch body(Int32(truncatingIfNeeded: Int(bitPattern: library.data(stream)))) {
             case .bytes(let count): return Int32(count)
-            case .end: return 0
+            case .end:
+                library.setFlags(stream, OpenSSLServer.Constant.atEnd)
+                return 0
             case .wouldBlock:
                 library.setFlags(stream, retry)
                 return -1

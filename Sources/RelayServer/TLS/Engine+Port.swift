@@ -1,4 +1,5 @@
 internal import RelayCore
+import RelayGateway
 import RelayIO
 import RelaySystem
 
@@ -14,12 +15,12 @@ extension Engine {
                 }
                 return assumeIsolated { $0.accepted(descriptor, peer) }
             },
-            exhausted: { @Sendable [weak self] code in
-                self?.assumeIsolated { $0.log(LogLine(.error, "cannot accept: \(SystemError.text(code))")) }
-            },
+            exhausted: { @Sendable [weak self] code in self?.assumeIsolated { $0.cannotAccept(code) } },
             released: { @Sendable [weak self] in self?.assumeIsolated { $0.portReleased() } })
         return listener
     }
+
+    private func cannotAccept(_ code: Int32) { log(LogLine(.error, "cannot accept: \(SystemError.text(code))")) }
 }
 
 #if os(Linux)
@@ -29,17 +30,29 @@ extension Engine {
     @available(macOS 15, iOS 18, *)
     extension Engine {
         func listen(_ host: String?, _ port: UInt16, _ identity: TLSIdentity) throws -> any PortEntry {
-            try TLSFront(
+            warn(of: identity.certificate)
+            return try TLSFront(
                 host: host, port: port, identity,
                 deliver: { @Sendable [weak self] descriptor, peer, isProtected in
                     guard let self else { return discardDescriptor(descriptor) }
                     enter { _ = $0.accepted(descriptor, peer, isProtected: isProtected) }
                 },
+                exhausted: { @Sendable [weak self] code in self?.enter { $0.cannotAccept(code) } },
                 released: { @Sendable [weak self] in self?.enter { $0.portReleased() } })
         }
 
         /// Handshakes show it from now on. Who is in stays.
-        func use(_ identity: TLSIdentity) { (listener as? TLSFront)?.use(identity) }
+        func use(_ identity: TLSIdentity) {
+            warn(of: identity.certificate)
+            (listener as? TLSFront)?.use(identity)
+        }
+
+        /// Two weeks before its end, and after it. Clients that know the pin come all the same.
+        private func warn(of certificate: Certificate) {
+            let now = SystemClock.wallMilliseconds(), end = UInt64(max(0, certificate.validUntil)) * 1_000
+            guard end < now + 14 * 86_400_000 else { return }
+            log(LogLine(.warning, "TLS: the certificate is valid until \(HTTPDate.text(wallMilliseconds: end)): renew it, then 'reload'"))
+        }
 
         var tlsCounters: TLSCounters? { (listener as? TLSFront)?.counters }
     }
@@ -56,7 +69,7 @@ extension Engine {
         }
     }
 #else
-    /// There is none: see `WhiteboardRelay.TLS`.
+    /// On this system no relay speaks TLS itself: see `WhiteboardRelay.TLS`.
     struct TLSIdentity: Sendable { let certificate: Certificate }
 
     @available(macOS 15, iOS 18, *)

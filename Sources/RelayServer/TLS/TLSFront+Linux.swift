@@ -55,10 +55,12 @@
         ///
         /// - Parameters:
         ///   - deliver: gets a descriptor that is the receiver's now. Called on the front's queue.
+        ///   - exhausted: gets why the system gives no descriptor for a connection.
         ///   - released: after `close`, when the port is free and every link has ended.
         init(
             host: String?, port: UInt16, _ context: TLSServerContext,
-            deliver: @escaping @Sendable (Int32, SocketAddress, _ isProtected: Bool) -> Void, released: @escaping @Sendable () -> Void
+            deliver: @escaping @Sendable (Int32, SocketAddress, _ isProtected: Bool) -> Void,
+            exhausted: @escaping @Sendable (Int32) -> Void, released: @escaping @Sendable () -> Void
         ) throws(SocketAddress.Failure) {
             (self.context, self.deliver, self.released) = (Mutex(context), deliver, released)
             let readiness = try Readiness(queue: queue, waitsOnOwnThread: true)
@@ -66,13 +68,15 @@
             address = listener.address
             self.readiness = readiness
             self.listener = listener
-            let started = queue.sync { Result { () throws(SocketAddress.Failure) in try start(readiness, listener) } }
+            let started = queue.sync { Result { () throws(SocketAddress.Failure) in try start(readiness, listener, exhausted) } }
             try started.get()
         }
 
         deinit { scratch.deallocate() }
 
-        private func start(_ readiness: Readiness, _ listener: Listener) throws(SocketAddress.Failure) {
+        private func start(
+            _ readiness: Readiness, _ listener: Listener, _ exhausted: @escaping @Sendable (Int32) -> Void
+        ) throws(SocketAddress.Failure) {
             handlers = StreamSocket.Handlers(
                 readable: { @Sendable [weak self] tag in self?.becameReady(tag) },
                 writable: { @Sendable [weak self] tag in self?.becameReady(tag) })
@@ -85,7 +89,7 @@
                     }
                     return accepted(descriptor, peer)
                 },
-                exhausted: { @Sendable [weak self] _ in self?.counted.withLock { $0.note("no_descriptor") } },
+                exhausted: exhausted,
                 released: { @Sendable [weak self] in self?.portReleased() })
         }
 
@@ -93,7 +97,11 @@
         func use(_ other: TLSServerContext) { context.withLock { $0 = other } }
 
         /// From any thread.
-        var counters: TLSCounters { counted.withLock { $0 } }
+        var counters: TLSCounters {
+            var counters = counted.withLock { $0 }
+            counters.validUntil = context.withLock { $0.certificate.validUntil }
+            return counters
+        }
 
         // MARK: - The first bytes
 
@@ -215,14 +223,13 @@
             case .again:
                 again.append(link.number)
                 setTurn()
-            case .saidAll:
-                guard !link.isLeaving else { break }
-                link.isLeaving = true
-                link.deadline = SystemClock.monotonicNanoseconds() + Self.leavingNanoseconds
-                leaving.append(link)
-                armTimer()
-            case .over: drop(link)
+            case .over: return drop(link)
             }
+            guard link.engineHasEnded, !link.isLeaving else { return }
+            link.isLeaving = true
+            link.deadline = SystemClock.monotonicNanoseconds() + Self.leavingNanoseconds
+            leaving.append(link)
+            armTimer()
         }
 
         /// - Parameter outcome: of a handshake.

@@ -19,8 +19,6 @@
             case waits
             /// It has had its turn, and there is more.
             case again
-            /// The engine has said all, and all is written: the peer gets a moment to close.
-            case saidAll
             case over
         }
 
@@ -33,7 +31,7 @@
         /// When it ends if it is still at this stage: `SystemClock.monotonicNanoseconds`.
         var deadline: UInt64
         var isInLine = false
-        /// The engine has said all.
+        /// Its engine's side has ended: it has a deadline.
         var isLeaving = false
 
         /// What one side has sent and the other does not take yet, a piece at most.
@@ -49,6 +47,9 @@
             (self.number, self.outer, self.descriptor, self.peer, self.deadline) = (number, outer, descriptor, peer, deadline)
             address = AddressKey(RemoteEnd(peer).address)
         }
+
+        /// The engine writes no more; what it has written may not be read yet, because the peer takes nothing.
+        var engineHasEnded: Bool { if case .open(_, let engine) = stage { !engine.isDrainedByShortRead } else { false } }
 
         func begins(_ session: TLSServerSession) { stage = .shaking(session) }
 
@@ -77,7 +78,7 @@
             let says = say(session, engine, scratch)
             if says == .over || peerHasEnded && hasSaidAll { return .over }
             if hears == .again || says == .again { return .again }
-            return hasSaidAll ? .saidAll : .waits
+            return .waits
         }
 
         /// From the peer to the engine.

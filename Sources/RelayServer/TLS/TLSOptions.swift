@@ -83,6 +83,8 @@ struct TLSCounters: Sendable {
     var links = 0
     /// By outcome: `done`, `plain` (no handshake), or why there was none.
     private(set) var handshakes: [String: UInt64] = [:]
+    /// Of the certificate that is shown, in seconds since 1970.
+    var validUntil = 0
 
     mutating func note(_ outcome: String) { handshakes[outcome, default: 0] += 1 }
 }

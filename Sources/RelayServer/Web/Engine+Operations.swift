@@ -65,6 +65,9 @@ extension Engine {
         bounds(census, configuration, &text)
         if let tls = tlsCounters {
             text.single("boardrelay_tls_connections", .gauge, "Connections in a handshake, or by TLS.", UInt64(tls.links))
+            text.single(
+                "boardrelay_tls_certificate_end_seconds", .gauge, "When the certificate ends, in seconds since 1970.",
+                UInt64(max(0, tls.validUntil)))
             text.begin("boardrelay_tls_handshakes_total", .counter, "First bytes of connections at a relay with TLS, by what came of them.")
             for (outcome, count) in tls.handshakes.sorted(by: { $0.key < $1.key }) { text.sample(count, [.init("outcome", outcome)]) }
         }

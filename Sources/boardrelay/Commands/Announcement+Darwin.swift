@@ -10,6 +10,7 @@
     final class Announcement: @unchecked Sendable {
         // Safe: what is mutable is touched on `queue` only.
         private let queue = DispatchQueue(label: "boardrelay.announcement")
+        private let settings: ServeSettings
         private let server: WhiteboardRelay
         private let log: ServeLog
         private var service: SystemDNS?, place: SystemDNS?
@@ -21,10 +22,10 @@
                 log.note("The network is not told of this relay: it listens on \(host) alone.")
                 return nil
             }
-            (self.server, self.log) = (server, log)
+            (self.settings, self.server, self.log) = (settings, server, log)
             queue.async { @Sendable [self] in
                 service = SystemDNS.announce(
-                    "boardrelay", port: server.address.port, fields: ["version=\(Program.version)"], on: queue
+                    "boardrelay", port: server.address.port, fields: settings.announcedText, on: queue
                 ) { [weak self] in self?.heard($0) }
             }
         }
@@ -44,7 +45,7 @@
             case .announced(let service): place = SystemDNS.locate(service, on: queue) { [weak self] in self?.heard($0) }
             case .located(let found):
                 server.announced(as: found.host)
-                log.note("Devices that know such names find the relay as http://\(found.host):\(found.port)/ too.")
+                log.note(settings.announced(as: found.host, port: found.port))
             case .failed(let failure): log.note("The network is not told of this relay: \(failure)")
             case .found, .gone: break
             }

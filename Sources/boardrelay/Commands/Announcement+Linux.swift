@@ -22,7 +22,7 @@
                 switch news {
                 case .won(let name):
                     server.announced(as: "\(name).local")
-                    log.note("Devices that know such names find the relay as http://\(name).local:\(port)/ too.")
+                    log.note(settings.announced(as: "\(name).local", port: port))
                     guard let path, Self.kept(path) != name else { return }
                     do { try PrivateFile.replace(path, content: Array((name + "\n").utf8)) } catch {
                         log.note("The name cannot be kept for the next start: \(error)")
@@ -43,7 +43,7 @@
             }
             do {
                 let name = path.flatMap(Self.kept) ?? "boardrelay"
-                let responder = Responder(name: name, port: port, text: ["version=\(Program.version)"], seed: SystemEntropy.word())
+                let responder = Responder(name: name, port: port, text: settings.announcedText, seed: SystemEntropy.word())
                 announcer = try MulticastHost(
                     responder, queue: DispatchQueue(label: "boardrelay.announcement"), among: all, told: told)
             } catch {

@@ -104,7 +104,7 @@ extension Command {
     private static func restore(_ arguments: Arguments) async throws -> ExitCode {
         guard let target = arguments.value("--data-dir") else { throw UsageError("option --data-dir DIR is missing: what to make") }
         let source = arguments.positional[0]
-        // That thread alone has it.
+        // Safe: the thread that reads has it alone.
         nonisolated(unsafe) let restore = try FolderRestore(into: target)
         let report = try await unlessInterrupted(leaving: restore.draft) { try read(source, into: restore) }
         let object: JSONValue = [
@@ -117,6 +117,7 @@ extension Command {
                 + "saved on \(Printable.escaped(report.made)).")
         return .ok
     }
+
     private static func read(_ path: String, into restore: FolderRestore) throws -> RestoreReport {
         let progress = ReadProgress()
         defer { progress.clear() }

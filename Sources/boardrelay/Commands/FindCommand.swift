@@ -46,7 +46,7 @@ extension Command {
     private static func show(_ relays: [NearbyRelay], json: Bool) throws {
         var table = Table(("NAME", .left), ("WHITEBOARD", .left), ("RELAY", .left))
         for relay in relays {
-            let page = "http://\(relay.service.host):\(relay.service.port)/"
+            let page = relay.service.place
             let addresses = relay.addresses.map(\.description)
             table.add(relay.service.name, page, addresses.joined(separator: " "))
             guard json else { continue }

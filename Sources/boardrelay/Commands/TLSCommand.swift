@@ -20,7 +20,7 @@ extension Command {
         arguments: [
             .action(
                 TLSAction.self,
-                help: "new: makes a key, if there is none, and a certificate that the key signs. "
+                help: "new: makes a certificate and, unless the folder has one, its key. "
                     + "show: tells names, end and pin of a certificate."
             ),
             .init(name: "FILE", isOptional: true, help: "show: a certificate in PEM."),
