@@ -11,9 +11,9 @@ import RelayWire
 /// The same records in the same order are the same bytes: keys sorted, no spaces, no more escapes than must be. Neither
 /// the channel's name nor authors, times and offsets are in it, so what was imported elsewhere is exported as it was.
 /// A comma begins a line instead of ending one: a record that is added changes no other line.
-public enum BoardExport {
-    public static let format = "board"
-    public static let version = 1
+package enum BoardExport {
+    package static let format = "board"
+    package static let version = 1
     static let head = head(paper: nil)
     fileprivate static func head(paper: String?) -> String {
         "{\"format\":\"\(format)\"," + (paper.map { "\"paper\":\"\($0)\"," } ?? "") + "\"records\":["
@@ -23,23 +23,23 @@ public enum BoardExport {
 }
 
 /// Writes an exported board piece by piece: memory holds one record at a time.
-public struct BoardExportWriter: Sendable {
+package struct BoardExportWriter: Sendable {
     /// Records written.
-    public private(set) var records = 0
+    package private(set) var records = 0
 
-    public init() {}
+    package init() {}
 
     /// The first line.
     ///
     /// - Parameter paper: what the board's metadata names as its paper. A name that no paper has is left out.
-    public func head(paper: String? = nil) -> [UInt8] {
+    package func head(paper: String? = nil) -> [UInt8] {
         Array((BoardExport.head(paper: paper.flatMap { BoardWords.papers.contains($0) ? $0 : nil }) + "\n").utf8)
     }
 
     /// The next record's line.
     ///
     /// - Throws: what a reader would refuse.
-    public mutating func line(_ record: WhiteboardRecord) throws(BoardError) -> [UInt8] {
+    package mutating func line(_ record: WhiteboardRecord) throws(BoardError) -> [UInt8] {
         try record.validate()
         let base64: String? =
             if case .bytes(let bytes) = record.payload { String(decoding: Base64.encode(bytes), as: UTF8.self) } else { nil }
@@ -56,26 +56,26 @@ public struct BoardExportWriter: Sendable {
     }
 
     /// The last line.
-    public func tail() -> [UInt8] { Array((BoardExport.tail + "\n").utf8) }
+    package func tail() -> [UInt8] { Array((BoardExport.tail + "\n").utf8) }
 }
 
 /// What is wrong with a file that should be an exported board.
-public struct BoardExportError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct BoardExportError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Counted from 1.
-    public var line: Int
-    public var problem: String
-    public var description: String { "line \(line): \(problem)" }
+    package var line: Int
+    package var problem: String
+    package var description: String { "line \(line): \(problem)" }
 }
 
 /// Reads an exported board from pieces as they come, however they are cut.
 ///
 /// It takes what the writer writes and nothing more liberal than that: lines may end in CR LF, and within a record's line
 /// the JSON may be written in any way.
-public struct BoardExportReader: Sendable {
+package struct BoardExportReader: Sendable {
     private enum State { case head, records, end }
 
     /// The board's, once the first line is read; `nil`: it has none.
-    public private(set) var paper: String?
+    package private(set) var paper: String?
 
     private var state = State.head
     /// Of the line that has begun.
@@ -88,13 +88,13 @@ public struct BoardExportReader: Sendable {
     private var lineBytesMax: Int { 6 * recordBytesMax + 4_096 }
 
     /// - Parameter recordBytesMax: custom type and payload of one record.
-    public init(recordBytesMax: Int = BoardLimits.recordBytesMax) { self.recordBytesMax = recordBytesMax }
+    package init(recordBytesMax: Int = BoardLimits.recordBytesMax) { self.recordBytesMax = recordBytesMax }
 
     /// Takes the next bytes of the file.
     ///
     /// - Parameter records: gets the records that are complete with them, in their order.
     /// - Throws: the fault, with its line. The reader can read nothing after it.
-    public mutating func read(_ bytes: [UInt8], into records: inout [WhiteboardRecord]) throws(BoardExportError) {
+    package mutating func read(_ bytes: [UInt8], into records: inout [WhiteboardRecord]) throws(BoardExportError) {
         var left = bytes[...]
         while let end = left.firstIndex(of: UInt8(ascii: "\n")) {
             try append(left[..<end])
@@ -114,7 +114,7 @@ public struct BoardExportReader: Sendable {
     /// The file has ended.
     ///
     /// - Throws: when the board has not.
-    public mutating func finish() throws(BoardExportError) {
+    package mutating func finish() throws(BoardExportError) {
         var records: [WhiteboardRecord] = []
         // The last line may lack its end, a record's may not: it is not known to be whole.
         if !rest.isEmpty, state != .records || text(of: rest) == BoardExport.tail { try endLine(into: &records) }

@@ -1,9 +1,9 @@
 import RelayWire
 
 /// What happened on a board while it was recorded, as one line says it. `docs/board-format.md` has the lines.
-public struct LessonEvent: Equatable, Sendable {
+package struct LessonEvent: Equatable, Sendable {
     /// What a line tells.
-    public enum Kind: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
         /// The recording began, at this time in ms since 1970.
         case begin(time: Int)
         case record(WhiteboardRecord, by: String)
@@ -25,15 +25,15 @@ public struct LessonEvent: Equatable, Sendable {
         case end
     }
 
-    public enum Missed: String, Equatable, Sendable { case messages, packets }
+    package enum Missed: String, Equatable, Sendable { case messages, packets }
 
     /// In ms since all that stood on the board had come; 0 for what stood there.
-    public var at: Int
-    public var kind: Kind
+    package var at: Int
+    package var kind: Kind
     /// The next line belongs to the same change set.
-    public var more: Bool
+    package var more: Bool
 
-    public init(at: Int, _ kind: Kind, more: Bool = false) {
+    package init(at: Int, _ kind: Kind, more: Bool = false) {
         self.at = at
         self.kind = kind
         self.more = more
@@ -41,15 +41,15 @@ public struct LessonEvent: Equatable, Sendable {
 }
 
 /// A lesson as `boardrelay record` wrote it.
-public struct RecordedLesson: Equatable, Sendable {
-    public let board: String
+package struct RecordedLesson: Equatable, Sendable {
+    package let board: String
     /// The first one is `begin`.
-    public let events: [LessonEvent]
+    package let events: [LessonEvent]
     /// Whether the recorder ended it, and it was not cut off.
-    public var isWhole: Bool { events.last?.kind == .end }
+    package var isWhole: Bool { events.last?.kind == .end }
 
     /// Whether a file begins as one does: other recordings have strokes and no events.
-    public static func begins(_ ndjson: [UInt8]) -> Bool {
+    package static func begins(_ ndjson: [UInt8]) -> Bool {
         // Not all lines: a file may have a million of them.
         let line = ndjson.drop { " \t\r\n".utf8.contains($0) }.prefix { $0 != UInt8(ascii: "\n") }
         let object = try? BoardFields(reading: Array(line), fractions: true)
@@ -58,7 +58,7 @@ public struct RecordedLesson: Equatable, Sendable {
 
     /// - Throws: `RecordingError` with the number of the first line that cannot be read, or is of another recording. A last line that
     ///   has no end, and is no JSON, is passed over: its recorder was stopped while it wrote.
-    public init(ndjson bytes: [UInt8]) throws(RecordingError) {
+    package init(ndjson bytes: [UInt8]) throws(RecordingError) {
         var board: String?
         var events: [LessonEvent] = []
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -146,7 +146,7 @@ extension LessonEvent {
     }
 
     /// One line without its end, UTF-8.
-    public func line(board: String) -> [UInt8] {
+    package func line(board: String) -> [UInt8] {
         JSONText.object { json in
             json.member("at", at)
             if case .bytes(let bytes)? = payload { json.member("base64", String(decoding: Base64.encode(bytes), as: UTF8.self)) }
@@ -185,7 +185,7 @@ extension LessonEvent {
     }
 
     /// Id of the acting user.
-    public var by: String? {
+    package var by: String? {
         switch kind {
         case .record(_, let by), .removal(_, let by), .clear(let by), .message(_, _, _, let by), .packet(_, _, let by, _),
             .left(_, let by, _):

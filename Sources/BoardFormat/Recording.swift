@@ -4,25 +4,25 @@ import RelayWire
 /// `{"board":"…","stroke":0,"t0":0,"points":[[x,y,t,p],…]}`, places in px, times in ms, pressure 0…1.
 ///
 /// Real recordings are dirty. What can be repaired is, and is counted in `repairs`; `docs/board-format.md` has the rules.
-public struct Recording: Equatable, Sendable {
+package struct Recording: Equatable, Sendable {
     /// In the order in which they first occur.
-    public private(set) var boards: [RecordedBoard] = []
-    public private(set) var repairs = Repairs()
+    package private(set) var boards: [RecordedBoard] = []
+    package private(set) var repairs = Repairs()
 
     /// What was not as it should be.
-    public struct Repairs: Equatable, Sendable {
+    package struct Repairs: Equatable, Sendable {
         /// Times that ran backwards; taken as the time of the point before.
-        public var timesBackwards = 0
+        package var timesBackwards = 0
         /// Times more than `RecordingLimits.stepMax` after the point before; taken as that much after it.
-        public var timesJumped = 0
+        package var timesJumped = 0
         /// Places and pressures outside what the format has; moved to its edge.
-        public var valuesCut = 0
+        package var valuesCut = 0
 
-        public var isEmpty: Bool { self == Repairs() }
+        package var isEmpty: Bool { self == Repairs() }
     }
 
     /// - Throws: `RecordingError` with the number of the first line that cannot be read.
-    public init(ndjson bytes: [UInt8]) throws(RecordingError) {
+    package init(ndjson bytes: [UInt8]) throws(RecordingError) {
         var places: [String: Int] = [:]
         var number = 0
         for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -46,27 +46,27 @@ public struct Recording: Equatable, Sendable {
 }
 
 /// One drawing of a recording.
-public struct RecordedBoard: Equatable, Sendable {
-    public var name: String
+package struct RecordedBoard: Equatable, Sendable {
+    package var name: String
     /// In the order of the file.
-    public var strokes: [RecordedStroke]
+    package var strokes: [RecordedStroke]
 
-    public init(name: String, strokes: [RecordedStroke]) {
+    package init(name: String, strokes: [RecordedStroke]) {
         self.name = name
         self.strokes = strokes
     }
 }
 
 /// One line of a recording, in the numbers of the board format.
-public struct RecordedStroke: Equatable, Sendable {
+package struct RecordedStroke: Equatable, Sendable {
     /// Milliseconds from the first stroke of the board to this one, if the recording has a clock.
-    public var start: Int?
+    package var start: Int?
     /// Those that every point has.
-    public var columns: PointColumns
+    package var columns: PointColumns
     /// Times never run backwards.
-    public var points: [BoardPoint]
+    package var points: [BoardPoint]
 
-    public init(start: Int?, columns: PointColumns, points: [BoardPoint]) {
+    package init(start: Int?, columns: PointColumns, points: [BoardPoint]) {
         self.start = start
         self.columns = columns
         self.points = points
@@ -74,17 +74,17 @@ public struct RecordedStroke: Equatable, Sendable {
 }
 
 /// A line of a recording that cannot be read.
-public struct RecordingError: Error, Equatable, Sendable, CustomStringConvertible {
-    public var line: Int
-    public var problem: BoardError
+package struct RecordingError: Error, Equatable, Sendable, CustomStringConvertible {
+    package var line: Int
+    package var problem: BoardError
 
-    public var description: String { "line \(line): \(problem)" }
+    package var description: String { "line \(line): \(problem)" }
 }
 
 /// Numbers that turn a recording into strokes.
-public enum RecordingLimits {
+package enum RecordingLimits {
     /// Longest believable time between two points of one stroke, in ms. Beyond it the clock was wrong.
-    public static let stepMax = 10_000
+    package static let stepMax = 10_000
 }
 
 extension RecordedStroke {

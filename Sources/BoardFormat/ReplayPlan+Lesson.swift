@@ -2,11 +2,11 @@ import RelayWire
 
 extension ReplayPlan {
     /// Who sends what of a recorded lesson.
-    public struct Cast: Equatable, Sendable {
+    package struct Cast: Equatable, Sendable {
         /// All records and messages, in their order: what many wrote is in one order only where one writes it.
-        public var board: ReplayPlan
+        package var board: ReplayPlan
         /// The packets of each device that sent some, in the order in which they began.
-        public var pens: [ReplayPlan]
+        package var pens: [ReplayPlan]
     }
 
     /// Records of one change set at a lesson's start, and their bytes.
@@ -14,7 +14,7 @@ extension ReplayPlan {
     static let startBytesMax = 1_048_576
 
     /// Plans a lesson for a board that is empty.
-    public static func lesson(_ lesson: RecordedLesson, _ options: Options) -> Cast {
+    package static func lesson(_ lesson: RecordedLesson, _ options: Options) -> Cast {
         var board = ReplayPlan(isLesson: true)
         board.topics = []
         var pens: [ReplayPlan] = []
@@ -81,7 +81,7 @@ extension ReplayPlan {
 
 extension ReplayPlan.Change {
     /// Of custom type and payload.
-    public var bytes: Int { record.map { $0.payload.count + ($0.customType?.utf8.count ?? 0) } ?? 0 }
+    package var bytes: Int { record.map { $0.payload.count + ($0.customType?.utf8.count ?? 0) } ?? 0 }
 }
 
 extension [ReplayPlan.Change] {
@@ -104,10 +104,10 @@ extension LessonEvent {
 
 extension ReplayPlan.Step {
     /// Whether it changes records that later steps of a lesson may change again.
-    public var isOfBoard: Bool { if case .changes? = lesson { true } else { false } }
+    package var isOfBoard: Bool { if case .changes? = lesson { true } else { false } }
 
     /// What a reader of the board's messages and live points gets of it, in this order.
-    public var arriving: [[UInt8]] {
+    package var arriving: [[UInt8]] {
         switch lesson {
         case nil: [payload]
         case .changes(let changes)?: changes.map { $0.record?.payload.bytes ?? [] }

@@ -2,24 +2,24 @@
 ///
 /// The points that fall into one frame of 16 ms are one packet (more, where they do not fit), which leaves when the
 /// frame is over; the finished stroke follows its last packet at once as one message (more, over 32,768 bytes).
-public struct ReplayPlan: Equatable, Sendable {
-    public struct Options: Equatable, Sendable {
+package struct ReplayPlan: Equatable, Sendable {
+    package struct Options: Equatable, Sendable {
         /// How much quicker than recorded; `nil`: everything at once, for the rates to pace.
-        public var speed: Double?
+        package var speed: Double?
         /// Longest pause between strokes and between two points of one, in the recording's time; `nil`: as recorded.
-        public var pauseMax: Duration?
+        package var pauseMax: Duration?
         /// Begins the id of each stroke: it makes the ids of this replay differ from those of others.
-        public var idPrefix: String
+        package var idPrefix: String
         /// The stroke's number, which ends its id, has at least so many digits.
-        public var idDigits: Int
+        package var idDigits: Int
         /// Layer of the first stroke; the others lie above it, in order.
-        public var firstLayer: Int
-        public var color: BoardColor
-        public var width: Int
+        package var firstLayer: Int
+        package var color: BoardColor
+        package var width: Int
         /// Each stroke is the one record that keeps it, however long; otherwise as many messages as it takes.
-        public var isKept: Bool
+        package var isKept: Bool
 
-        public init(
+        package init(
             speed: Double? = 1, pauseMax: Duration? = nil, idPrefix: String, idDigits: Int = 1, firstLayer: Int = 1,
             color: BoardColor = .black, width: Int = 300, isKept: Bool = false
         ) {
@@ -34,27 +34,27 @@ public struct ReplayPlan: Equatable, Sendable {
         }
     }
 
-    public enum Lane: Equatable, Sendable {
+    package enum Lane: Equatable, Sendable {
         /// A packet on topic `points`.
         case packet
         /// A message with custom type `stroke`.
         case message
     }
 
-    public struct Step: Equatable, Sendable {
+    package struct Step: Equatable, Sendable {
         /// Since the start of the replay; never less than the step before.
-        public var at: Duration
-        public var lane: Lane
+        package var at: Duration
+        package var lane: Lane
         /// Of which it is a part, as its place in `drawing`; of a lesson's step how many of its lane came before it.
-        public var stroke: Int
+        package var stroke: Int
         /// UTF-8; of a lesson's step what `lesson` says in place of it.
-        public var payload: [UInt8] = []
+        package var payload: [UInt8] = []
         /// What it does in place of drawing a stroke.
-        public var lesson: LessonStep?
+        package var lesson: LessonStep?
     }
 
     /// What a step of a recorded lesson does.
-    public enum LessonStep: Equatable, Sendable {
+    package enum LessonStep: Equatable, Sendable {
         /// One large record, or a change set: records that are written, or removed where there is `nil`.
         case changes([Change])
         case message(WhiteboardRecord.Payload, customType: String?, key: String?)
@@ -65,43 +65,43 @@ public struct ReplayPlan: Equatable, Sendable {
     }
 
     /// What becomes of a key.
-    public struct Change: Equatable, Sendable {
-        public var key: String
-        public var record: WhiteboardRecord?
+    package struct Change: Equatable, Sendable {
+        package var key: String
+        package var record: WhiteboardRecord?
 
         /// Writes a record.
-        public init(_ record: WhiteboardRecord) { (key, self.record) = (record.key, record) }
+        package init(_ record: WhiteboardRecord) { (key, self.record) = (record.key, record) }
 
         /// Removes the record of a key.
-        public init(removing key: String) { self.key = key }
+        package init(removing key: String) { self.key = key }
     }
 
-    public internal(set) var steps: [Step] = []
+    package internal(set) var steps: [Step] = []
     /// What has been drawn when all steps are done.
-    public private(set) var drawing: [Stroke] = []
+    package private(set) var drawing: [Stroke] = []
     /// How many there are of what is counted: strokes, or a lesson's messages.
-    public var strokes: Int { isLesson ? messages : drawing.count }
-    public private(set) var points = 0
-    public internal(set) var messages = 0
+    package var strokes: Int { isLesson ? messages : drawing.count }
+    package private(set) var points = 0
+    package internal(set) var messages = 0
     /// Whether it plays what a recorder wrote.
-    public let isLesson: Bool
+    package let isLesson: Bool
     /// Keys of the records that it writes or removes.
-    public internal(set) var keys: Set<String> = []
+    package internal(set) var keys: Set<String> = []
     /// On which its packets go.
-    public internal(set) var topics: Set<String> = [BoardWords.pointsTopic]
+    package internal(set) var topics: Set<String> = [BoardWords.pointsTopic]
     /// From the start to the last step.
-    public var duration: Duration { steps.last?.at ?? .zero }
-    public var packets: Int { steps.count - messages }
+    package var duration: Duration { steps.last?.at ?? .zero }
+    package var packets: Int { steps.count - messages }
 
     /// Whether this step is the last message of its stroke.
-    public func endsStroke(_ place: Int) -> Bool {
+    package func endsStroke(_ place: Int) -> Bool {
         steps[place].lane == .message && (isLesson || place + 1 == steps.count || steps[place + 1].lane == .packet)
     }
 
     /// Plans the boards one after the other on one channel.
     ///
     /// - Throws: what `Stroke.payloads` throws for a stroke that the format cannot hold.
-    public init(_ boards: [RecordedBoard], _ options: Options) throws(BoardError) {
+    package init(_ boards: [RecordedBoard], _ options: Options) throws(BoardError) {
         isLesson = false
         var pencil = Pencil(options)
         for (number, board) in boards.enumerated() {

@@ -4,16 +4,16 @@ import RelayWire
 /// save writes anew as a whole. `docs/board-format.md` has the form.
 ///
 /// What others put into the array stays byte for byte as it was, whether this module understands it or not.
-public struct SavedBoard: Equatable, Sendable {
+package struct SavedBoard: Equatable, Sendable {
     /// The array, UTF-8; its last byte is the closing bracket.
-    public private(set) var json: [UInt8]
+    package private(set) var json: [UInt8]
     /// How many elements it has.
-    public private(set) var count: Int
+    package private(set) var count: Int
     /// As bytes: `String ==` merges what looks alike.
     private var ids: Set<[UInt8]>
 
     /// One without strokes.
-    public init() {
+    package init() {
         json = Array("[]".utf8)
         count = 0
         ids = []
@@ -22,7 +22,7 @@ public struct SavedBoard: Equatable, Sendable {
     /// One that somebody saved.
     ///
     /// - Throws: `badJSON` for anything but an array; what its elements are does not matter.
-    public init(json bytes: [UInt8]) throws(BoardError) {
+    package init(json bytes: [UInt8]) throws(BoardError) {
         guard case .array(let elements) = try JSONValue(ofBoard: bytes, .array, fractions: true) else {
             throw .badJSON("one array is expected")
         }
@@ -35,9 +35,9 @@ public struct SavedBoard: Equatable, Sendable {
         }
     }
 
-    public func contains(_ id: ElementID) -> Bool { ids.contains(Array(id.text.utf8)) }
+    package func contains(_ id: ElementID) -> Bool { ids.contains(Array(id.text.utf8)) }
 
-    public mutating func append(_ stroke: SavedStroke) {
+    package mutating func append(_ stroke: SavedStroke) {
         json.removeLast()
         if count > 0 { json.append(UInt8(ascii: ",")) }
         json.append(contentsOf: stroke.json)
@@ -48,12 +48,12 @@ public struct SavedBoard: Equatable, Sendable {
 }
 
 /// A stroke as existing whiteboard apps save it: places in px, and neither layer nor pressure nor time.
-public struct SavedStroke: Equatable, Sendable {
-    public let id: ElementID
+package struct SavedStroke: Equatable, Sendable {
+    package let id: ElementID
     /// One object, UTF-8.
-    public let json: [UInt8]
+    package let json: [UInt8]
 
-    public init(_ stroke: Stroke) {
+    package init(_ stroke: Stroke) {
         id = stroke.id
         var points: [UInt8] = [UInt8(ascii: "[")]
         for (index, point) in stroke.points.enumerated() {

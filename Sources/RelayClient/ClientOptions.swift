@@ -32,7 +32,7 @@ public struct ClientOptions: Sendable {
     /// user for the local network, and for a relay that starts later.
     public var waitsForConnectivity = false
     /// Messages, packets and requests that may wait to be sent; one more is `unsentFull`.
-    public var unsentCountMax = 10_000
+    package var unsentCountMax = 10_000
     /// Bytes of payload that may wait to be sent; one more is `unsentFull`.
     public var unsentBytesMax = 16 * 1024 * 1024
     /// How long a reader that takes nothing may hold the relay back: tests on busy machines want more.

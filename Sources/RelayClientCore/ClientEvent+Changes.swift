@@ -188,7 +188,7 @@ public struct HistoryPage: Equatable, Sendable {
     /// Offset of the newest message, kept or not.
     public var head: UInt64
     /// Messages up to this offset are gone; 0: the relay still keeps all.
-    public var floor: UInt64
+    package var floor: UInt64
     /// Give it as `from` for the next page; `nil` at the end.
     public var next: UInt64?
 
@@ -248,7 +248,7 @@ public struct Problem: Equatable, Sendable {
     /// So many packets were dropped; 1 of anything else.
     public var count = 1
     /// So many earlier ones were not kept.
-    public var omitted = 0
+    package var omitted = 0
 
     package init(
         subject: Subject, place: ChannelID?, topic: String? = nil, key: String? = nil, receipt: UInt64? = nil, error: RelayError

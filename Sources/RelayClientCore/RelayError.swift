@@ -46,7 +46,7 @@ public struct RelayError: Error, Equatable, Sendable {
     }
 
     /// The code's name in `docs/protocol.md`, or of the client's own codes.
-    public var name: String { ErrorCode.clientNames.first { $0.code == code }?.name ?? code.name }
+    package var name: String { ErrorCode.clientNames.first { $0.code == code }?.name ?? code.name }
 
     package init(_ error: WireError) {
         self.init(

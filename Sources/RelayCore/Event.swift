@@ -154,6 +154,13 @@ package struct IOVector {
     }
 }
 
+/// A relay's start.
+struct Start {
+    /// Rises with each start of the relay. [CH5]
+    let number: UInt32
+    let instant: Instant
+}
+
 /// The time of an event: the monotonic clock for everything that is decided, the wall clock (milliseconds since
 /// 1970) only for what is shown to people.
 package struct Now: Sendable {

@@ -14,7 +14,7 @@ extension Hub {
     /// - Parameter isDetailed: whether each session and channel is told, in order; numbers alone cost a fraction of it.
     package mutating func census(isDetailed: Bool = true) -> Census {
         var census = Census()
-        census.start = start
+        census.start = start.number
         census.connections = connections.count
         census.connectionsMax = configuration.connectionsMax
         census.users = people.count
@@ -148,7 +148,7 @@ extension Hub {
 
     private mutating func totals() -> RelayStatus {
         var status = RelayStatus()
-        status.uptime = .milliseconds((now.instant - startedAt).milliseconds)
+        status.uptime = .milliseconds((now.instant - start.instant).milliseconds)
         status.connections = connections.count
         status.sessions = .init(present: people.roster.present, away: people.roster.away)
         status.channels = .init(message: accounts[channels: .message].taken, stream: accounts[channels: .stream].taken)

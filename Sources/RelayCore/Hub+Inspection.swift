@@ -25,14 +25,14 @@ extension Hub {
 
     /// Bytes that wait for a connection, and the memory its queue keeps alive in shared chunks.
     package mutating func load(of id: ConnectionID) -> (reliable: Int, packets: Int, shared: Int)? {
-        guard isKnown(id) else { return nil }
+        guard connections.has(id) else { return nil }
         let load = outbox.load(of: id.place)
         return (load.reliable, load.packets, outbox.pinnedBytes(of: id.place))
     }
 
     /// Ranges of packets that a session was not given while it catches up, as they are remembered. [HI5]
     package func lostMeanwhile(of id: ConnectionID) -> Int {
-        guard isKnown(id), let session = connections[id.place].session else { return 0 }
+        guard connections.has(id), let session = connections[id.place].session else { return 0 }
         return sessions[session].memberships.all.reduce(0) { $0 + (memberships[$1].catchUp.map { catchUps[$0].lost.ranges.count } ?? 0) }
     }
 
@@ -77,7 +77,7 @@ extension Hub {
     package var queueMemoryBytes: Int { outbox.liveBytes }
     /// The most that it ever was, within a call too.
     package var queueMemoryBytesMost: Int { outbox.liveBytesMost }
-    package var settings: Configuration { configuration }
+    package var settings: Configuration { mutating get { configuration } }
 }
 
 extension Hub {
@@ -130,16 +130,16 @@ extension Hub {
     package var workDearest: Int { work.dearest }
 
     /// Memory of a connection's waiting frames, in bytes, including the part that is handled already.
-    package func heldRoom(of id: ConnectionID) -> Int { isKnown(id) ? connections[id.place].held.bytes.count : 0 }
+    package func heldRoom(of id: ConnectionID) -> Int { connections.has(id) ? connections[id.place].held.bytes.count : 0 }
 
     /// What a connection has had above its share. [DL12]
-    package func workOverdrawn(by id: ConnectionID) -> Int { isKnown(id) ? work.overdrawn(connections[id.place].share) : 0 }
+    package func workOverdrawn(by id: ConnectionID) -> Int { connections.has(id) ? work.overdrawn(connections[id.place].share) : 0 }
 
     /// Whether frames of a connection wait. [DL12]
-    package func isHeld(_ id: ConnectionID) -> Bool { isKnown(id) && connections[id.place].isHeld }
+    package func isHeld(_ id: ConnectionID) -> Bool { connections.has(id) && connections[id.place].isHeld }
 
     /// Bytes that wait for a connection, packets not counted.
-    package func reliableBytes(of id: ConnectionID) -> Int { isKnown(id) ? outbox.load(of: id.place).reliable : 0 }
+    package func reliableBytes(of id: ConnectionID) -> Int { connections.has(id) ? outbox.load(of: id.place).reliable : 0 }
 
     /// [SE15, DL12, BL11, SG3]
     package func memoryHeld(by address: AddressKey) -> [MemoryHeld] {

@@ -20,10 +20,7 @@ import RelayWire
 /// no closure in a mutating method refers to `self`, and arguments of other methods are read before the call: docs/decisions/0008.
 package struct Hub {
     private(set) var configuration: Configuration
-    /// Rises with each start of the relay. [CH5]
-    let start: UInt32
-    /// When that was. [AC16]
-    let startedAt: Instant
+    let start: Start
 
     var connections = ConnectionTable()
     /// Who is here, by user id; each with its sessions.
@@ -77,10 +74,9 @@ package struct Hub {
     package init(
         configuration: Configuration, start: UInt32, id: Entropy = Entropy(high: 0, low: 0), access: AccessRules = .open, at now: Instant
     ) {
-        startedAt = now
         accessRules = access
         self.configuration = configuration
-        self.start = start
+        self.start = Start(number: start, instant: now)
         accounts = Accounts(configuration)
         keptWindows = KeptWindows(bytesMax: configuration.publishWindowBytesMax)
         boards = BoardShelf(bytesMax: configuration.boardBytesTotalMax)
@@ -143,7 +139,7 @@ package struct Hub {
 
     /// Reads bytes that came over a connection; whole frames are decoded in place.
     package mutating func receive(_ bytes: UnsafeRawBufferPointer, from id: ConnectionID, at now: Now) {
-        guard isKnown(id) else { return }
+        guard connections.has(id) else { return }
         enter(now)
         read(bytes, from: id.place)
         leave()
@@ -176,12 +172,6 @@ package struct Hub {
         guard !effects.isEmpty else { return }
         taken += effects
         effects.removeAll(keepingCapacity: true)
-    }
-
-    /// The engine's id is the connection that stands there now, not an earlier one.
-    @inline(__always)
-    func isKnown(_ id: ConnectionID) -> Bool {
-        connections.has(id)
     }
 
     // MARK: - Lines of the log

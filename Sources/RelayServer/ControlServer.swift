@@ -138,7 +138,7 @@ public struct KeysReport: JSONObject, Sendable {
     /// Where it speaks TLS itself.
     package var tls: TLSReport?
     /// Whether a proxy speaks TLS for it.
-    public var isBehindTLS = false
+    package var isBehindTLS = false
     /// What the join key lets do: `reader` or `editor`.
     public var joinRole = ""
     /// What the join key says.

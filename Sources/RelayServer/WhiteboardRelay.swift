@@ -385,8 +385,8 @@ public final class WhiteboardRelay: Sendable {
 
 /// Why a relay did not start.
 public struct RelayServerError: Error, CustomStringConvertible, Sendable, Equatable {
+    package var text: String
     /// One sentence for people, with the address or path it is about.
-    public var text: String
     public var description: String { text }
     /// Of a control socket: whether no relay is there at all.
     package var nobodyAnswers = false

@@ -174,7 +174,7 @@ public struct BoardInfo: JSONObject, Equatable, Sendable {
     /// Keys, custom types and payloads of its records, and 64 for each.
     public var bytes = 0
     /// Of its file, with what was superseded and is not cleared away yet.
-    public var fileBytes = 0
+    package var fileBytes = 0
     /// Id of the user who began it; `nil`: the relay does not know, or has forgotten the user.
     public var owner: String?
     /// When it was begun, was last changed and was last used: wall clock of the relay, in milliseconds since 1970.

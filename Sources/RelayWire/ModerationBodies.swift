@@ -119,23 +119,23 @@ package struct ForgetUserAnswer: JSONObject, Equatable {
 }
 
 /// What became of what a relay kept of a user that was to be forgotten. [AC14]
-public struct Forgotten: Equatable, Sendable {
+package struct Forgotten: Equatable, Sendable {
     /// Items of metadata that went.
-    public var metadata = 0
+    package var metadata = 0
     /// Whether a role that a moderator had set went.
-    public var hadRole = false
+    package var hadRole = false
     /// Whether the id was the user's, with the digest of its client's secret, and is anybody's now.
-    public var wasIDFreed = false
+    package var wasIDFreed = false
     /// Boards that were the user's, and are nobody's now.
-    public var boards = 0
+    package var boards = 0
     /// Records that went.
-    public var records = 0
+    package var records = 0
     /// Bytes of the user's records that stay.
-    public var keptBytes = 0
+    package var keptBytes = 0
     /// Whether a ban stays.
-    public var isBanned = false
+    package var isBanned = false
     /// Whether the user is here: so the id stays its own.
-    public var isHere = false
+    package var isHere = false
 
     package init() {}
 }

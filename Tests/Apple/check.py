@@ -13,6 +13,7 @@ Exit codes: 0 all is well, 1 a module is not, 2 the command line is wrong, 124 o
 import argparse
 import concurrent.futures
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -32,19 +33,23 @@ APP, APP_FLOOR, APP_PRODUCTS = "Whiteboard", "17.0", ["WhiteboardModel", "RelayC
 
 
 class Check:
-    """One platform's modules."""
+    """One platform's modules. Those that stand on others, which are checked at a lower floor, import what that check has written."""
 
-    def __init__(self, package: Package, platform: Platform, deadline: float, modules: list[Module] | None = None, of_app: bool = False):
-        self.package, self.platform, self.deadline = package, platform, deadline
-        folder = HERE / "overlay"
-        self.declared = [folder / f"{name}.swift" for name in OVERLAYS]
-        if of_app:
-            self.declared += [folder / "sample" / f"{name}.swift" for name in APP_OVERLAYS]
-        self.modules = modules or [module for module in package.ordered(platform.name) if not module.is_test]
+    def __init__(self, package: Package, platform: Platform, deadline: float, modules: list[Module], overlays: list[pathlib.Path],
+                 below: "Check | None" = None):
+        self.package, self.platform, self.deadline, self.modules = package, platform, deadline, modules
+        self.declared, self.below = overlays, below
         # Not within the SDK: what lies there is no module of this package.
         self.out = WORK / "modules" / f"{platform.name}{platform.floor}"
         self.overlays = self.out / "overlays"
         self.unwritten: set[str] = set()
+
+    def folder(self, module: Module) -> pathlib.Path:
+        """Where importers find a module."""
+        return self.out / module.name if module in self.modules or not self.below else self.below.folder(module)
+
+    def is_unwritten(self, module: Module) -> bool:
+        return module.name in self.unwritten or bool(self.below) and self.below.is_unwritten(module)
 
     def write_overlays(self):
         self.overlays.mkdir(parents=True, exist_ok=True)
@@ -75,7 +80,8 @@ class Check:
                     self.unwritten.add(module.name)
 
     def frontend(self, mode: str) -> list[str]:
-        return ["swiftc", "-frontend", mode, *self.platform.sdk, "-I", str(self.overlays)]
+        overlays = [self.overlays, *([self.below.overlays] if self.below else [])]
+        return ["swiftc", "-frontend", mode, *self.platform.sdk, *(word for folder in overlays for word in ("-I", str(folder)))]
 
     def compiler(self, module: Module, mode: str) -> list[str]:
         """The compiler's frontend on a module of Swift, which sees what the module depends on and nothing else."""
@@ -84,9 +90,9 @@ class Check:
         for need in self.package.closure(module.name, self.platform.name):
             match need.kind:
                 case "SwiftTarget":
-                    words += ["-I", str(self.out / need.name)]
+                    words += ["-I", str(self.folder(need))]
                 case "ClangTarget":
-                    words += ["-Xcc", f"-fmodule-map-file={self.out / need.name / 'module.modulemap'}"]
+                    words += ["-Xcc", f"-fmodule-map-file={self.folder(need) / 'module.modulemap'}"]
                 case "SystemLibraryTarget":
                     words += ["-Xcc", f"-fmodule-map-file={need.folder / 'module.modulemap'}"]
         if not any(source.name == "main.swift" for source in module.sources):
@@ -100,7 +106,7 @@ class Check:
 
     def check(self, module: Module) -> str | None:
         """What is wrong with a module."""
-        missing = [need.name for need in self.package.closure(module.name, self.platform.name) if need.name in self.unwritten]
+        missing = [need.name for need in self.package.closure(module.name, self.platform.name) if self.is_unwritten(need)]
         if missing:
             return f"not checked: it needs {', '.join(missing)}"
         if module.kind == "ClangTarget":
@@ -142,16 +148,23 @@ def check_all(names: list[str], start: float, deadline: float) -> int:
         raise Failure(f"Package.swift has floors for {', '.join(package.floors)}; this check knows {', '.join(standin.STDLIB_FLOORS)}")
     platforms = [Platform(name, floor) for name, floor in package.floors.items()]
     standin.prepare(platforms, deadline)
-    # For the floors, where what is `@available` on newer systems only is told.
-    checks = [Check(package, platform, deadline) for platform in platforms]
-    checks.append(Check(package, Platform("macos", TESTS_FLOOR), deadline, package.ordered("macos")))
+    overlay = HERE / "overlay"
+    # At the floors, where what is `@available` on newer systems only is told.
+    floors = {
+        platform.name: Check(package, platform, deadline, [module for module in package.ordered(platform.name) if not module.is_test],
+                             [overlay / f"{name}.swift" for name in OVERLAYS])
+        for platform in platforms}
+    tests = Check(package, Platform("macos", TESTS_FLOOR), deadline, [module for module in package.ordered("macos") if module.is_test], [],
+                  floors["macos"])
     package.modules[APP] = package.app(APP, ROOT / "docs" / "samples" / APP, APP_PRODUCTS)
-    app = [module for module in package.closure(APP, "ios") if module.kind == "SwiftTarget"] + [package.modules[APP]]
-    checks.append(Check(package, Platform("ios", APP_FLOOR), deadline, app, of_app=True))
+    app = Check(package, Platform("ios", APP_FLOOR), deadline, [package.modules[APP]],
+                [overlay / "sample" / f"{name}.swift" for name in APP_OVERLAYS], floors["ios"])
+    checks = [*floors.values(), tests, app]
     red = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for step in (Check.write_overlays, Check.write_interfaces):
-            list(pool.map(step, checks))
+        for those in (floors.values(), (tests, app)):
+            for step in (Check.write_overlays, Check.write_interfaces):
+                list(pool.map(step, those))
         found = [
             (check, module, pool.submit(check.check, module))
             for check in checks for module in check.modules if not names or module.name in names]
@@ -160,8 +173,7 @@ def check_all(names: list[str], start: float, deadline: float) -> int:
                 red += 1
                 print(f"== {check.platform.name} {check.platform.floor}: {module.name}\n{problem}", file=sys.stderr)
         # Once: what the client calls is the same on both platforms.
-        ios = next(check for check in checks if check.platform.name == "ios")
-        for problem in [] if names or red else calls.problems(ios, pool):
+        for problem in [] if names or red else calls.problems(floors["ios"], pool):
             red += 1
             print(f"== ios: {problem}", file=sys.stderr)
     for check in checks:

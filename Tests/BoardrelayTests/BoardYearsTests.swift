@@ -46,7 +46,7 @@ struct BoardYearsTests {
             try await draw("small", as: "anna", url: url)
             let large = ["pub", "large", "-m", String(repeating: "x", count: 900), "--retain", "--record", "k", "--as", "bob"]
             _ = try await Tool.run(large, url: url)
-            let began = Date.now.timeIntervalSince1970 * 1000
+            let began = Date().timeIntervalSince1970 * 1000
             let boards = try await Tool.run("board", "ls", "--sort", "size", "--json", url: url).objects()
             #expect(boards.map { $0["channel"] as? String } == ["large", "small"])
             #expect(boards.map { $0["owner"] as? String } == ["bob", "anna"])

@@ -32,7 +32,7 @@ APPS = {*CLIENT, "WhiteboardModel", "RelayTesting"}
 # The modules that are a product's own, and how many public symbols they may have: fewer, or as many as the hosted SDK.
 PRODUCTS = {
     "RelayClient": (CLIENT, 576), "RelayServer": (["RelayServer", "RelayCore"], 283), "RelayRTM": (["RelayRTM"], 530),
-    "WhiteboardModel": (["WhiteboardModel"], 20), "BoardFormat": (["BoardFormat"], 308), "RelayMonitoring": (["RelayMonitoring"], 52),
+    "WhiteboardModel": (["WhiteboardModel"], 20), "BoardFormat": (["BoardFormat"], 176), "RelayMonitoring": (["RelayMonitoring"], 52),
     "RelayTokens": (["RelayTokens"], 20), "RelayTesting": (["RelayTesting"], 27),
 }
 RULE = re.compile(r"\[[A-Z]{2}[0-9]+[^\]]*\]")

@@ -4,7 +4,8 @@
     python3 Tests/Documented/swift_blocks.py
 
 Makes a package as an app maker does: its manifest is the one on docs/swift.md, it depends on this tree by a path that does not end in
-`whiteboard-relay`, and it is built once, with its warnings as errors. Each page is a target of it.
+`whiteboard-relay`, and it is built once, with its warnings as errors. Each page is a target of it. What the tree's own debug build has made
+is used (beside.py).
 
 * A block is a part of a file. One behind the comment `<!-- swift: fragment -->` is the inside of a function, in which `client` is a
   WhiteboardClient and `lesson` a Channel that is open. The one behind `<!-- swift: manifest -->` is the manifest.
@@ -31,6 +32,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Moving"))
 sys.dont_write_bytecode = True
+import beside  # noqa: E402
 import shapes  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -173,8 +175,6 @@ def write(pages: dict[str, Page]) -> list[Target]:
     """The package. Files that are as they were keep their time, so that they are not compiled again."""
     app = FOLDER / "app"
     app.mkdir(parents=True, exist_ok=True)
-    (FOLDER / "relay").unlink(missing_ok=True)
-    (FOLDER / "relay").symlink_to(ROOT)
     manifest = next((page.manifest for page in pages.values() if page.manifest), None)
     if manifest is None or '"../whiteboard-relay"' not in manifest:
         raise Red('no page has a manifest with the path "../whiteboard-relay"')
@@ -182,7 +182,7 @@ def write(pages: dict[str, Page]) -> list[Target]:
     stubs = [Target(name, False, needs, {"Stub.swift": declarations[name]}) for name, needs in STUBS.items()]
     targets = stubs + [page.target() for page in pages.values() if page.code] + moved()
     more = "".join(target.manifest() for target in targets)
-    files = {"Package.swift": manifest.replace('"../whiteboard-relay"', '"../relay"') + more}
+    files = {"Package.swift": manifest.replace('"../whiteboard-relay"', f'"{os.path.relpath(ROOT, app)}"') + more}
     for name in re.findall(r'arget\(name: "(\w+)"', manifest):
         files[f"Sources/{name}/{name}.swift"] = "import RelayClient\n"
     for target in targets:
@@ -250,21 +250,20 @@ def check(budget: Budget) -> list[str]:
     targets = write(pages)
     app = FOLDER / "app"
     print(f"building {len(targets)} targets in {app}", file=sys.stderr, flush=True)
-    code, said = budget.run(["swift", "build"], app)
+    code, said = beside.build(app, lambda words: budget.run(words, app))
     if code != 0:
         errors = [line for line in said.split("\n") if "error:" in line]
         raise Red("it does not build:\n" + "\n".join(dict.fromkeys(errors) or said.split("\n")[-30:]))
-    binaries = pathlib.Path(budget.run(["swift", "build", "--show-bin-path"], app)[1].strip().split("\n")[-1])
     problems, count = [], 0
     for target in targets:
         if not target.isRun:
             continue
-        code, said = budget.run([str(binaries / target.name)], app, HANG_SECONDS)
+        code, said = budget.run([str(beside.BINARIES / target.name)], app, HANG_SECONDS)
         count += 1
         if code != 0:
             problems.append(f"{target.name}: ended with {code}:\n{said[-2000:]}")
         print(f"{target.name}: ended with {code}", file=sys.stderr, flush=True)
-    problems += wrong_lines(pages, targets, binaries, budget)
+    problems += wrong_lines(pages, targets, beside.BINARIES, budget)
     print(f"{len(targets)} targets built, {count} run, {len(problems)} problems")
     return problems + ([] if count >= 3 else [f"only {count} pages were run"])
 

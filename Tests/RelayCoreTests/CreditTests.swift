@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test("[RT8] a client with fewer unanswered than its credit is never refused, whatever the network does, and has the whole rate",
-        arguments: 0..<8)
+        arguments: 0..<5)
     func promise(seed: UInt64) {
         var dice = SplitMix64(seed: seed)
         var configuration = Configuration()

@@ -11,7 +11,7 @@ import Testing
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["BOARDRELAY_CHAOS_SEED"].flatMap(UInt64.init) { return [seed] }
         let base = environment["BOARDRELAY_SEED_BASE"].flatMap(UInt64.init) ?? UInt64.random(in: 0 ... .max)
-        return Seeds.fresh(count: environment["BOARDRELAY_SEEDS"].flatMap(Int.init) ?? 40, from: base)
+        return Seeds.fresh(count: environment["BOARDRELAY_SEEDS"].flatMap(Int.init) ?? 12, from: base)
     }
 
     @Test("[SG4] through failures, full disks, crashes and restarts nothing durable is lost and nothing given up comes back")

@@ -68,7 +68,7 @@ import Testing
         let written = try Written(isClosed: isClosed)
         for part in written.parts {
             let isLast = part.bytes.upperBound == written.disk.size(of: part.file) && part.file == written.files.last
-            for offset in part.bytes {
+            for offset in part.bytes where Moments.isTried(offset) {
                 for flip: UInt8 in [1, 0x80, 0xFF] {
                     var disk = written.disk
                     let byte = try #require(disk.read(part.file, at: offset, count: 1))[0]
@@ -103,7 +103,7 @@ import Testing
         let written = try Written(isClosed: isClosed)
         for file in written.files {
             let parts = written.parts.filter { $0.file == file }
-            for length in 0..<(try #require(written.disk.size(of: file))) {
+            for length in 0..<(try #require(written.disk.size(of: file))) where Moments.isTried(length) {
                 var disk = written.disk
                 disk.truncate(file, to: length)
                 let place: Comment = "\(file) cut to \(length)"
@@ -191,7 +191,7 @@ import Testing
 
     @Test(
         "[SG4] whatever is written over a journal, it opens and goes on, or is refused and saved, and has no value that was never stored",
-        arguments: Seeds.fresh(count: 100, from: 5))
+        arguments: Seeds.fresh(count: 40, from: 5))
     func writtenOver(seed: UInt64) throws {
         var dice = SplitMix64(seed: seed)
         let run = try JournalRun(SimulatedStorage(), seed: seed, segmentBytes: 1024)

@@ -16,11 +16,11 @@ import Testing
         let run = try JournalRun(storage, seed: seed, segmentBytes: segmentBytes)
         run.keyCount = 60
         var reopenings = 0
-        for _ in 0..<500 {
+        for _ in 0..<250 {
             try run.append()
             try run.compact(steps: Int.random(in: 0...3, using: &run.generator))
             #expect(run.journal.size.liveBytes == entryBytes(run.model.durable) && run.journal.size.liveEntries == run.model.durable.count)
-            guard run.generator.chance(1, in: 25) else { continue }
+            guard run.generator.chance(1, in: 12) else { continue }
             reopenings += 1
             let isOrderly = run.generator.chance(1, in: 2)
             if isOrderly { run.journal.close() }

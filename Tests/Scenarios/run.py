@@ -24,7 +24,9 @@ import tempfile
 import threading
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Documented"))
 sys.dont_write_bytecode = True
+import beside
 from scenario import Scenario
 from daemon import ROOT, Refused, find_binary
 from program import Broken
@@ -44,11 +46,9 @@ def command_of(client):
     if client == "javascript":
         return f"node {shlex.quote(str(HERE / 'client.mjs'))}"
     if client == "swift":
-        scratch = ROOT / ".build" / "scenarios"
-        build = ["swift", "build", "--package-path", str(HERE / "swift"), "--scratch-path", str(scratch)]
-        if subprocess.run(build, stdout=sys.stderr).returncode != 0:
+        if beside.build(HERE / "swift", lambda words: subprocess.run(words, stdout=sys.stderr)).returncode != 0:
             raise SystemExit("the client in Swift does not build")
-        return shlex.quote(str(scratch / "debug" / "scenario-client"))
+        return shlex.quote(str(beside.BINARIES / "scenario-client"))
     return client
 
 

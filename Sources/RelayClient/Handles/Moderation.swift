@@ -152,11 +152,16 @@ public struct Moderation: Sendable {
     /// It returns when the relay's files hold nothing of it any more.
     ///
     /// - Parameter withRecords: what the user drew goes from all boards, too, and readers see that.
-    /// - Returns: what went, and what stays.
     /// - Throws: `notPermitted`, `badName`, `outcomeUnknown`; `storageFailed` also when it is gone for everybody, and not yet from the
     ///   disk.
-    @discardableResult
-    public func forget(user: String, withRecords: Bool = false, call: CallOptions = .init()) async throws(RelayError) -> Forgotten {
+    public func forget(user: String, withRecords: Bool = false, call: CallOptions = .init()) async throws(RelayError) {
+        _ = try await forgetting(user: user, withRecords: withRecords, call: call)
+    }
+
+    /// The same.
+    ///
+    /// - Returns: what went, and what stays.
+    package func forgetting(user: String, withRecords: Bool, call: CallOptions = .init()) async throws(RelayError) -> Forgotten {
         guard case .forgotten(let forgotten) = try await client.core.ask(.forget(try checkedName(user), withRecords: withRecords), call)
         else { throw .wrongAnswer }
         return forgotten

@@ -16,7 +16,7 @@ extension Hub {
         var gone = 0, seen = 0
         for id in greetings.waiting {
             seen += 1
-            guard isKnown(id), !connections[id.place].hasLoggedIn else {
+            guard connections.has(id), !connections[id.place].hasLoggedIn else {
                 if gone == seen - 1 { gone = seen }
                 continue
             }

@@ -10,7 +10,7 @@ extension Hub {
     mutating func pays(_ connection: Connection.Index) { accounts.payer = connections[connection].peer.address }
 
     /// Whose turn it is when a connection has its own; this machine's, if there is no such connection.
-    package mutating func address(of id: ConnectionID) -> AddressKey { isKnown(id) ? connections[id.place].peer.address : .local }
+    package mutating func address(of id: ConnectionID) -> AddressKey { connections.has(id) ? connections[id.place].peer.address : .local }
 
     /// Frames handled so far, of all connections: what many small ones cost is not in their bytes. [DL10]
     package var framesHandled: UInt64 { mutating get { work.frames } }
@@ -93,7 +93,7 @@ extension Hub {
         for _ in 0..<work.begin() {
             guard let id = work.next() else { break }
             // What was handled before may have ended it.
-            guard isKnown(id), connections[id.place].input == .held(for: .turn) else { continue }
+            guard connections.has(id), connections[id.place].input == .held(for: .turn) else { continue }
             if whatFor(id.place) == .turn { waitForTurn(id.place) } else { goOn(id.place) }
         }
         leave()

@@ -228,7 +228,7 @@ extension Hub {
 
     mutating func goOnWithWoken() {
         while let id = authors.nextWoken() {
-            guard isKnown(id), connections[id.place].input == .held(for: .author) else { continue }
+            guard connections.has(id), connections[id.place].input == .held(for: .author) else { continue }
             authors.judgedAgain += 1
             if isTurn(of: id.place) { goOn(id.place) } else { goOnInTurn(id.place) }
         }

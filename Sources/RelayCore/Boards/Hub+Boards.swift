@@ -94,7 +94,7 @@ extension Hub {
         _ board: ShelvedBoard.Index, offset: UInt64, _ session: Session.Index?, instance: UInt64 = 0, number: UInt64 = 0,
         _ kind: StoredChange.Kind
     ) -> StoredChange {
-        var epoch = Epoch(start: start, incarnation: 0)
+        var epoch = Epoch(start: start.number, incarnation: 0)
         var lastUnretained = boards[board].summary.lastUnretained
         if let channel = boards[board].channel { (epoch, lastUnretained) = (channels[channel].epoch, channels[channel].lastUnretained) }
         var author: [UInt8] = []

@@ -208,7 +208,7 @@ extension Hub {
     /// takes no room from others meanwhile.
     mutating func wakeWaitingReaders() {
         while let id = catchUps.callNext() {
-            guard isKnown(id), connections[id.place].isOpen, !connections[id.place].catchUps.isEmpty else {
+            guard connections.has(id), connections[id.place].isOpen, !connections[id.place].catchUps.isEmpty else {
                 catchUps.endCall(of: id)
                 continue
             }
@@ -220,7 +220,7 @@ extension Hub {
     /// A block has been read.
     mutating func boardRead(_ block: BoardBlock) {
         guard let reading = catchUps.answered(block.token) else { return }
-        if isKnown(reading.connection) {
+        if connections.has(reading.connection) {
             connections[reading.connection.place].isReadingBoard = false
             if connections[reading.connection.place].isOpen { outbox.wake(reading.connection.place) }
         }
@@ -278,7 +278,7 @@ extension Hub {
 
     /// The channel counts in another epoch: what was delivered and is gone is in nobody's picture.
     mutating func resetChannel(_ channel: Channel.Index) {
-        channels[channel].epoch = Epoch(start: start, incarnation: ordinals.incarnation())
+        channels[channel].epoch = Epoch(start: start.number, incarnation: ordinals.incarnation())
         channels[channel].named = []
         for session in channels[channel].inside.inOrder() { resetReader(membership(of: session, inside: channel)) }
     }

@@ -132,9 +132,9 @@ extension Hub {
     }
 
     private func checkCounts(_ id: ChannelID, _ session: Session.Index) throws(WireError) {
-        let count = sessions[session].memberships.all.count {
-            !memberships[$0].heldOver && channels[memberships[$0].channel].id!.kind == id.kind
-        }
+        var count = 0
+        for membership in sessions[session].memberships.all
+        where !memberships[membership].heldOver && channels[memberships[membership].channel].id!.kind == id.kind { count += 1 }
         let limit = id.kind == .message ? configuration.limits.subscribedChannelsMax : configuration.limits.joinedChannelsMax
         guard count < limit else {
             throw WireError(.limitReached, "at most \(limit) \(id.kind.rawValue) channels per session", limit: limit, actual: count + 1)
@@ -157,7 +157,7 @@ extension Hub {
         try admitChannel(id.kind, of: session)
         let room = roomFor(id.channel)
         var made = Channel(id: id, generation: ordinals.generation(), handle: newHandle(), room: Placed(room))
-        made.epoch = Epoch(start: start, incarnation: ordinals.incarnation())
+        made.epoch = Epoch(start: start.number, incarnation: ordinals.incarnation())
         made.lastUsed = now.instant
         if let session { made.address = sessions[session].address }
         if id.kind == .stream { (made.publisherBytes, made.places) = (MemoryAccount(max: configuration.publisherBytesInUse), Places()) }

@@ -76,7 +76,7 @@ extension Hub {
     }
 
     private func isWaiting(_ waiter: LockWaiter) -> Bool {
-        isKnown(waiter.requester.connection) && connections[waiter.requester.connection.place].isOpen
+        connections.has(waiter.requester.connection) && connections[waiter.requester.connection.place].isOpen
     }
 
     private mutating func end(_ waiters: [LockWaiter], of lock: Lock.Index, _ error: WireError) {
@@ -132,7 +132,7 @@ extension Hub {
     /// One wait of a connection is over. Its session forgets the lock, unless the connection waits for it a second time.
     mutating func waitEnded(_ waiter: LockWaiter, for lock: Lock.Index) {
         let connection = waiter.requester.connection
-        guard isKnown(connection), let session = connections[connection.place].session, let count = sessions[session].waitsForLocks[lock]
+        guard connections.has(connection), let session = connections[connection.place].session, let count = sessions[session].waitsForLocks[lock]
         else { return }
         sessions[session].waitsForLocks[lock] = count > 1 ? count - 1 : nil
         sessions[session].lockWaits -= 1

@@ -140,7 +140,7 @@ extension Hub {
 
     /// Whether a client object that is not known has nothing durable: the journal has told of all, and none was forgotten since. [BL2]
     private var knowsAllRetained: Bool {
-        !keptWindows.hasForgottenEarly && now.instant < startedAt + .milliseconds(Limits.publishMemoryMilliseconds)
+        !keptWindows.hasForgottenEarly && now.instant < start.instant + .milliseconds(Limits.publishMemoryMilliseconds)
     }
 
     /// The session has another client object now, or is forgotten.

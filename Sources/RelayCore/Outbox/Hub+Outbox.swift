@@ -76,7 +76,7 @@ extension Hub {
     ///
     /// - Returns: bytes; 0 when nothing waits.
     package mutating func announce(_ id: ConnectionID, limit: Int, at now: Now) -> Int {
-        guard isKnown(id) else { return 0 }
+        guard connections.has(id) else { return 0 }
         enter(now)
         prepareToSend(id.place)
         return outbox.announce(id.place, limit: limit)
@@ -90,7 +90,7 @@ extension Hub {
     package mutating func gather(
         _ id: ConnectionID, into vectors: UnsafeMutableBufferPointer<IOVector>, limit: Int, at now: Now
     ) -> Int {
-        guard isKnown(id) else { return 0 }
+        guard connections.has(id) else { return 0 }
         enter(now)
         prepareToSend(id.place)
         return outbox.gather(id.place, into: vectors, limit: limit)
@@ -100,7 +100,7 @@ extension Hub {
     ///
     /// - Returns: whether more waits.
     package mutating func wrote(_ id: ConnectionID, bytes: Int, at now: Now) -> Bool {
-        guard isKnown(id) else { return false }
+        guard connections.has(id) else { return false }
         enter(now)
         let connection = id.place
         defer { readerTook(connection) }

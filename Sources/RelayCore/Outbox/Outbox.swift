@@ -337,7 +337,7 @@ struct Outbox {
 
     /// Whether there is something to take with the next two.
     @inline(__always)
-    var hasBacklogNews: Bool { !clocksBegun.isEmpty || tooSlow.count > tooSlowTaken }
+    var hasBacklogNews: Bool { mutating get { !clocksBegun.isEmpty || tooSlow.count > tooSlowTaken } }
 
     /// Connections whose reliable backlog has passed its soft limit, since this was last asked. [DL8]
     mutating func takeClocksBegun() -> [Connection.Index] {
@@ -358,7 +358,7 @@ struct Outbox {
     /// Whether `nextOverrun` may have one.
     @inline(__always)
     var mayOverrun: Bool {
-        !tooSlow.isEmpty || !overfull.isEmpty || queues.chunks.haveGrown || liveBytes > configuration.queueBytesTotalMax
+        mutating get { !tooSlow.isEmpty || !overfull.isEmpty || queues.chunks.haveGrown || liveBytes > configuration.queueBytesTotalMax }
     }
 
     mutating func nextOverrun() -> Overrun? {

@@ -26,13 +26,13 @@ extension Hub {
     }
 
     mutating func speaksHTTP(_ id: ConnectionID) {
-        guard isKnown(id), connections[id.place].state == .greeting else { return }
+        guard connections.has(id), connections[id.place].state == .greeting else { return }
         connections[id.place].state = .requesting
     }
 
     /// Its time to log in begins anew: a page was read before.
     mutating func upgraded(_ id: ConnectionID, peer: Peer) {
-        guard isKnown(id), connections[id.place].state == .requesting else { return }
+        guard connections.has(id), connections[id.place].state == .requesting else { return }
         connections[id.place].state = .greeting
         greetings.move(from: connections[id.place].peer.address, to: peer.address)
         connections[id.place].peer = peer
@@ -55,12 +55,12 @@ extension Hub {
     mutating func greetingEnded(_ connection: Connection.Index) {
         guard greetings.endOne(from: connections[connection].peer.address) else { return }
         var left: [ConnectionID] = []
-        for id in greetings.waiting where isKnown(id) && !connections[id.place].hasLoggedIn { left.append(id) }
+        for id in greetings.waiting where connections.has(id) && !connections[id.place].hasLoggedIn { left.append(id) }
         greetings.replace(with: left)
     }
 
     mutating func closed(_ id: ConnectionID, _ cause: CloseCause) {
-        guard isKnown(id) else { return }
+        guard connections.has(id) else { return }
         let connection = id.place
         if !connections[connection].hasLoggedIn {
             connections[connection].state = .closing

@@ -54,7 +54,7 @@ extension Hub {
                 resumeToken: connections[connection].entropy.hex,
                 resumed: resumed, lastEnd: sessions[session].lastEnd,
                 lastNumber: sessions[session].window.lastNumber,
-                forgotten: sessions[session].window.hasForgotten(through: checked.lastNumber), start: start,
+                forgotten: sessions[session].window.hasForgotten(through: checked.lastNumber), start: start.number,
                 heartbeatMs: Int(checked.heartbeat(max: configuration.heartbeatMax).milliseconds),
                 presenceTimeoutMs: Int(checked.presenceTimeout.milliseconds),
                 access: accessBody(access(of: user, given: admission.access)), limits: configuration.limits,

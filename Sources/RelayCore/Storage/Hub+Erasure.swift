@@ -257,7 +257,7 @@ extension Hub {
     }
 
     private mutating func tellErased(_ waiter: ErasureWaiter, _ mark: ErasureMark?, _ removed: [UInt64: [[UInt8]: Int]]) {
-        guard isKnown(waiter.requester.connection), connections[waiter.requester.connection.place].isOpen else { return }
+        guard connections.has(waiter.requester.connection), connections[waiter.requester.connection.place].isOpen else { return }
         let (connection, id) = (waiter.requester.connection.place, waiter.requester.id)
         if case .whenErased(let told?) = waiter.requester.answer {
             var forgotten = told.forgotten
@@ -278,7 +278,7 @@ extension Hub {
     private mutating func refuse(
         _ waiter: ErasureWaiter, _ mark: ErasureMark?, isSearched: Bool, _ told: String = "the relay's log says why"
     ) {
-        guard isKnown(waiter.requester.connection) else { return }
+        guard connections.has(waiter.requester.connection) else { return }
         let words =
             if let user = mark?.user, !isSearched {
                 "not all records of user \(user) are removed"

@@ -193,7 +193,7 @@ extension Hub {
     }
 
     private mutating func tell(_ requester: Requester, mark: UInt64? = nil) {
-        guard isKnown(requester.connection), connections[requester.connection.place].isOpen else { return }
+        guard connections.has(requester.connection), connections[requester.connection.place].isOpen else { return }
         let connection = requester.connection.place
         switch requester.answer {
         case .empty: answer(connection, EmptyAnswer(id: requester.id))
@@ -232,7 +232,7 @@ extension Hub {
             }
         }
         for change in undone {
-            if let requester = change.requester, isKnown(requester.connection) {
+            if let requester = change.requester, connections.has(requester.connection) {
                 let error = WireError(.storageFailed, "the change could not be stored: the relay's log says why")
                 refuse(requester.connection.place, error, id: requester.id)
             }
@@ -324,7 +324,7 @@ extension Hub {
         if !claims.isEmpty { sweepClaims() }
         moderation.revealed = moderation.applied
         sweepBans()
-        if configuration.isJournaled { store([StoredForm.start(start), StoredForm.relay(storage.relayID)], .nothing, nil) }
+        if configuration.isJournaled { store([StoredForm.start(start.number), StoredForm.relay(storage.relayID)], .nothing, nil) }
         // What was removed before the end, and was still on the disk then.
         eraseAgain()
     }

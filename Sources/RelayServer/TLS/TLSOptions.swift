@@ -7,13 +7,13 @@ import RelayWire
 extension WhiteboardRelay {
     /// TLS of a relay's own. It needs OpenSSL 3, and Linux: elsewhere a proxy speaks TLS for a relay.
     public struct TLS: Sendable, Equatable {
-        /// Path of the certificate in PEM; behind it in the file those that it stands on.
-        public var certificatePath: String
-        /// Path of its key in PEM, without a password.
-        public var keyPath: String
-        /// Whether clients without TLS are let in, too. [TL2]
-        public var allowsPlain: Bool
+        package var certificatePath: String
+        package var keyPath: String
+        package var allowsPlain: Bool
 
+        /// - Parameter certificatePath: of a file in PEM: the certificate, and behind it those that it stands on.
+        /// - Parameter keyPath: of the file with its key in PEM, without a password.
+        /// - Parameter allowsPlain: whether clients without TLS are let in, too. [TL2]
         public init(certificatePath: String, keyPath: String, allowsPlain: Bool = false) {
             self.certificatePath = certificatePath
             self.keyPath = keyPath
@@ -23,7 +23,7 @@ extension WhiteboardRelay {
         /// Looks whether both files can be used.
         ///
         /// - Throws: `RelayServerError`, which names the file and what is wrong.
-        public func validate() throws(RelayServerError) { _ = try identity() }
+        package func validate() throws(RelayServerError) { _ = try identity() }
     }
 }
 

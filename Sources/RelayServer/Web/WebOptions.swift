@@ -27,7 +27,7 @@ extension WhiteboardRelay {
         /// Looks whether all of it can be used.
         ///
         /// - Throws: `RelayServerError`, which names what is no name, origin, address or token.
-        public func validate() throws(RelayServerError) { _ = try WebSite(self) }
+        package func validate() throws(RelayServerError) { _ = try WebSite(self) }
     }
 }
 

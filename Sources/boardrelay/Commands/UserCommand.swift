@@ -129,7 +129,7 @@ extension Command {
             case .forget:
                 let withRecords = arguments.flag("--with-records")
                 var forgotten = Forgotten()
-                try await untilErased { forgotten = try await moderation.forget(user: user!, withRecords: withRecords) }
+                try await untilErased { forgotten = try await moderation.forgetting(user: user!, withRecords: withRecords) }
                 fields = .object([fields, withRecords ? ["withRecords": true] : [:], forgotten.fields])
                 words = forgotten.words(of: user!)
             }

@@ -100,7 +100,7 @@ import Testing
         var dice = SplitMix64(seed: UInt64(limit))
         var came: [(at: UInt64, count: Int)] = []
         var books = LimitedLesson.Books()
-        for step in 0..<2_000 {
+        for step in 0..<1_000 {
             for flow in flows where Int.random(in: 0..<3, using: &dice) == 0 {
                 books.sent += 1
                 lesson.packet(flow, slot: Bool.random(using: &dice) ? UInt32(step % 3) : nil)
@@ -124,7 +124,7 @@ import Testing
         lesson.pass(milliseconds: 3_000)
         books.add(try lesson.taken())
         #expect(books.received + books.lost == books.sent)
-        #expect(limit == 10_000 ? books.lost == 0 : books.received >= limit * 5 / 2)
+        #expect(limit == 10_000 ? books.lost == 0 : books.received >= limit * 5 / 4)
     }
 
     // MARK: - Which packets

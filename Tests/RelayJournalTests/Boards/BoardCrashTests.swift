@@ -18,7 +18,7 @@ import Testing
         var tally = (opened: 0, pending: 0, compacting: 0)
         var broken: String?
         storage.afterChange = { storage in
-            guard broken == nil, dice.chance(2, in: 3) else { return }
+            guard broken == nil, dice.chance(1, in: 3) else { return }
             let crash: SimulatedDisk.Crash = [.takesAll, .takesNothing, .init(seed: dice.next())][Int.random(in: 0..<3, using: &dice)]
             do {
                 try Self.check(storage.crashed(crash), run, &dice)

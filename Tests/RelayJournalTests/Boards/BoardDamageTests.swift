@@ -52,7 +52,7 @@ import Testing
         let bench = try Self.written()
         let file = try #require(bench.boardFiles.first)
         let size = try #require(bench.storage.disk.size(of: file))
-        for length in 0..<size {
+        for length in 0..<size where length == 0 || Moments.isTried(length) {
             var disk = bench.storage.disk
             if length == 0 { disk.remove(file) } else { disk.truncate(file, to: length) }
             let again = try bench.reopened(SimulatedStorage(disk.afterCrash(.takesNothing)))
