@@ -186,7 +186,7 @@ class WebKit(Browser):
         """Loads another page; returns when it stands, so that no script is asked of the page before it."""
         self.mark(self.driver)
         load()
-        until(self.is_marked_no_more, "the page is there")
+        until(self.is_marked_no_more, "the page is there", 60)
 
     def resize(self, width, height):
         # Its window is no narrower, whatever it is told.

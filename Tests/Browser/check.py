@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The whiteboard page in real browsers, before a real relay: Chromium and WebKit, of which iPads have the second.
 
-    python3 Tests/Browser/check.py --binary PATH [--browser chromium|webkit|both] [--by-turns] [--only TEXT] [--screenshots DIR]
+    python3 Tests/Browser/check.py --binary PATH [--browser chromium|webkit|both] [--by-turns] [--every N] [--only TEXT] [--screenshots DIR]
 
 One line for each check, then counts; exit code 1 if anything is red or nothing was checked. What the checks need
 (tools.py) is asked for first; where `CI` is set a missing tool is red, elsewhere it is told.
@@ -29,6 +29,7 @@ def main():
     parser.add_argument("--binary", help="boardrelay; a build of this tree if not given")
     parser.add_argument("--browser", choices=("chromium", "webkit", "both"), default="both")
     parser.add_argument("--by-turns", action="store_true", help="each check in one of the two browsers, always the same one")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="one check in N, always the same ones (default: %(default)s)")
     parser.add_argument("--only", default="", help="checks whose name contains this")
     parser.add_argument("--screenshots", type=pathlib.Path, help="keeps pictures of the page in this folder")
     options = parser.parse_args()
@@ -61,7 +62,7 @@ def run(options, engines):
 
     def alone(browsers, engine):
         for one in stage.CHECKS:
-            if not one.together and one.is_for(engine, options.by_turns):
+            if not one.together and one.is_for(engine, options.by_turns) and one.is_among(options.every):
                 check(browsers, [engine], one.title, one.function)
 
     try:
@@ -72,7 +73,7 @@ def run(options, engines):
         for side in sides:
             side.join()
         for one in stage.CHECKS:
-            if one.together and len(engines) == 2:
+            if one.together and len(engines) == 2 and one.is_among(options.every):
                 check(everyone[0], engines, one.title, one.function)
     finally:
         for browsers in everyone:

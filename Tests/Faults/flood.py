@@ -28,6 +28,8 @@ from daemon import Daemon, find_binary, relay_client  # noqa: E402
 
 import links  # noqa: E402  (of Tests/Interop, to which relay_client has shown the way)
 
+# The relay ends each piece of garbage after 10 s at the latest. On a busy machine it is later.
+PATIENCE = 40
 MESSAGES_PER_SECOND = 1
 PACKETS_PER_SECOND = 4
 UPGRADE = b"GET /ws HTTP/1.1\r\nHost: localhost:PORT\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n" \
@@ -65,7 +67,7 @@ def outcome(data):
 
 
 async def garbage(port, count, slow, seconds, seed):
-    """Opens them all as fast as it goes, holds each until the relay ends it, and begins anew until the time is over."""
+    """Opens them all as fast as it goes, and holds each until the relay ends it. Slow ones begin anew until the time is over."""
     dice = random.Random(seed)
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
@@ -101,7 +103,8 @@ async def garbage(port, count, slow, seconds, seed):
             if pace is None:
                 writer.write(content.replace(b"PORT", str(port).encode()))
             closing = asyncio.ensure_future(read_all(reader))
-            while loop.time() < end and not closing.done():
+            until = end if pace is not None else loop.time() + PATIENCE
+            while loop.time() < until and not closing.done():
                 if pace is not None:
                     writer.write(b"\x00")
                 await asyncio.wait([closing], timeout=pace or 1)

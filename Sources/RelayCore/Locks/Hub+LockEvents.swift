@@ -132,7 +132,8 @@ extension Hub {
     /// One wait of a connection is over. Its session forgets the lock, unless the connection waits for it a second time.
     mutating func waitEnded(_ waiter: LockWaiter, for lock: Lock.Index) {
         let connection = waiter.requester.connection
-        guard connections.has(connection), let session = connections[connection.place].session, let count = sessions[session].waitsForLocks[lock]
+        guard connections.has(connection), let session = connections[connection.place].session,
+            let count = sessions[session].waitsForLocks[lock]
         else { return }
         sessions[session].waitsForLocks[lock] = count > 1 ? count - 1 : nil
         sessions[session].lockWaits -= 1

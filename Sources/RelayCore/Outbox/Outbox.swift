@@ -358,7 +358,9 @@ struct Outbox {
     /// Whether `nextOverrun` may have one.
     @inline(__always)
     var mayOverrun: Bool {
-        mutating get { !tooSlow.isEmpty || !overfull.isEmpty || queues.chunks.haveGrown || liveBytes > configuration.queueBytesTotalMax }
+        mutating get {
+            !tooSlow.isEmpty || !overfull.isEmpty || queues.chunks.haveGrown || liveBytes > configuration.queueBytesTotalMax
+        }
     }
 
     mutating func nextOverrun() -> Overrun? {
