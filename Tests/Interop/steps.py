@@ -21,6 +21,19 @@ def caught_up(client, mark=0):
     return client.wait_for("caughtUp", since=mark)
 
 
+def each_second(action):
+    """Does it when it is called, but for a second after the last time: a reader that stops is not silent then, however slow this
+    machine is (HB3)."""
+    due = 0
+
+    def act():
+        nonlocal due
+        if time.monotonic() >= due:
+            due = time.monotonic() + 1
+            action()
+    return act
+
+
 def wait_offline(probe, user, meanwhile=lambda: None):
     """Sends direct messages until the user is offline."""
     begin = time.monotonic()

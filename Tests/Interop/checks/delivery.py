@@ -6,7 +6,7 @@ import time
 from bounds import EARLY, READER_BUFFER
 from context import check, payloads
 from http_checks import need
-from steps import kept_offsets, wait_offline
+from steps import kept_offsets, each_second, wait_offline
 
 
 @check("[DL1] messages and packets of one sender come in the order sent, across both lanes")
@@ -44,23 +44,21 @@ def same_order(ctx):
 
 
 def publish_big(client, channels, count, size, meanwhile=lambda: None):
-    """`count` messages of `size` bytes to each channel, with at most 100 unanswered (MS3).
+    """`count` messages of `size` bytes to each channel, with at most 100 unanswered (MS3)."""
+    waiting, tick = [], each_second(meanwhile)
 
-    meanwhile: once a second, so that a reader that stops is not silent, however slow this machine is (HB3).
-    """
-    waiting, due = [], 0
+    def answered(replies):
+        for reply in replies:
+            tick()
+            reply.wait()
     for _ in range(count):
         for channel in channels:
-            if time.monotonic() >= due:
-                due = time.monotonic() + 1
-                meanwhile()
+            tick()
             waiting.append(client.publish(channel, bytes(size)))
             if len(waiting) >= 100:
-                for reply in waiting[:50]:
-                    reply.wait()
+                answered(waiting[:50])
                 del waiting[:50]
-    for reply in waiting:
-        reply.wait()
+    answered(waiting)
 
 
 BIG_MESSAGES = 28  # in each of two channels: 1.75 MiB

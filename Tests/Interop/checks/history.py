@@ -7,16 +7,20 @@ from bounds import READER_BUFFER
 from context import check, outcomes, payloads
 from http_checks import need
 from relay_client import ECHO, NO_HISTORY, Timeout
-from steps import BEGINNING, caught_up, kept_offsets
+from steps import BEGINNING, caught_up, each_second, kept_offsets
 
 
-def fill(ctx, name, count, payload=lambda n: f"{n}"):
+def fill(ctx, name, count, payload=lambda n: f"{n}", meanwhile=lambda: None):
     """`count` messages in order, by as many users as the rate asks for: at most a second's worth of each."""
-    most, told = ctx.limit("messages per user and channel"), []
+    most, told, tick = ctx.limit("messages per user and channel"), [], each_second(meanwhile)
     for begin in range(0, count, most):
-        client = ctx.client()
-        replies = [client.publish(name, payload(n)) for n in range(begin, min(begin + most, count))]
-        told += [reply.wait() for reply in replies]
+        client, replies = ctx.client(), []
+        for n in range(begin, min(begin + most, count)):
+            tick()
+            replies.append(client.publish(name, payload(n)))
+        for reply in replies:
+            tick()
+            told.append(reply.wait())
         client.logout()
     return told
 
@@ -221,7 +225,7 @@ def history_moves_past(ctx):
     probe = ctx.client()
     while probe.request("who", kind="message", channel=name)["total"] == 0:
         time.sleep(0.01)
-    fill(ctx, name, 300, lambda n: bytes(32_768))
+    fill(ctx, name, 300, lambda n: bytes(32_768), meanwhile=lambda: reader.send("pong", b""))
     reader.unpause()
     need(reply.wait()["after"] == 0, "nothing was missing when it came")
     need(caught_up(reader)["head"] == 540, "another head")
