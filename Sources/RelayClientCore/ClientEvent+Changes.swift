@@ -248,7 +248,7 @@ public struct Problem: Equatable, Sendable {
     /// So many packets were dropped; 1 of anything else.
     public var count = 1
     /// So many earlier ones were not kept.
-    package var omitted = 0
+    public var omitted = 0
 
     package init(
         subject: Subject, place: ChannelID?, topic: String? = nil, key: String? = nil, receipt: UInt64? = nil, error: RelayError

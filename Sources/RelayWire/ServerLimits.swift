@@ -24,7 +24,7 @@ public struct ServerLimits: JSONObject, Equatable, Sendable {  // [SE6]
     /// Topics of one channel that one session listens to.
     public var subscribedTopicsMax = 50  // [ST7]
     /// Messages of one client that may be unanswered.
-    public var unansweredMax = 128  // [MS3]
+    package var unansweredMax = 128  // [MS3]
 
     package init() {}
 
