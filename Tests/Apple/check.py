@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Type-checks every module of the package and its tests for macOS and iOS, on Linux, without Apple's SDK.
 
-    python3 Tests/Apple/check.py [--budget SECONDS] [MODULE…]
+    python3 Tests/Apple/check.py [--without-tests] [--budget SECONDS] [MODULE…]
 
 Without a name it checks all modules at the floors of the package, and with the tests for a Mac that runs them. Modules, their order,
 their settings and the floors are read from Package.swift: a new module is checked without being named here. The app of docs/samples is
@@ -63,9 +63,9 @@ class Check:
             if written.returncode != 0:
                 raise Failure(f"{self.platform.name}: {source.relative_to(HERE)} does not compile:\n{written.stdout}")
 
-    def write_interfaces(self):
+    def write_interfaces(self, importers: list[Module]):
         """Writes what importers see of the modules that have any, without a look into functions."""
-        needed = {need for module in self.modules for need in module.needs(self.platform.name)}
+        needed = {need for module in importers for need in module.needs(self.platform.name)}
         for module in self.modules:
             folder = self.out / module.name
             folder.mkdir(exist_ok=True)
@@ -126,11 +126,12 @@ class Check:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("modules", nargs="*", metavar="MODULE", help="check these only")
+    parser.add_argument("--without-tests", action="store_true", help="what is there to be used, at the floors")
     parser.add_argument("--budget", type=float, default=600, metavar="SECONDS", help="how long it may take (default: %(default)s)")
     arguments = parser.parse_args()
     start = time.monotonic()
     try:
-        return check_all(arguments.modules, start, start + arguments.budget)
+        return check_all(arguments.modules, arguments.without_tests, start, start + arguments.budget)
     except Failure as failure:
         print(f"error: {failure}", file=sys.stderr)
         return 1
@@ -139,7 +140,7 @@ def main() -> int:
         return 124
 
 
-def check_all(names: list[str], start: float, deadline: float) -> int:
+def check_all(names: list[str], withoutTests: bool, start: float, deadline: float) -> int:
     package = Package(deadline)
     if unknown := [name for name in names if name not in {*package.modules, APP}]:
         print(f"error: Package.swift has no module {', '.join(unknown)}", file=sys.stderr)
@@ -159,12 +160,13 @@ def check_all(names: list[str], start: float, deadline: float) -> int:
     package.modules[APP] = package.app(APP, ROOT / "docs" / "samples" / APP, APP_PRODUCTS)
     app = Check(package, Platform("ios", APP_FLOOR), deadline, [package.modules[APP]],
                 [overlay / "sample" / f"{name}.swift" for name in APP_OVERLAYS], floors["ios"])
-    checks = [*floors.values(), tests, app]
+    above = [app] if withoutTests else [tests, app]
+    checks = [*floors.values(), *above]
     red = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for those in (floors.values(), (tests, app)):
-            for step in (Check.write_overlays, Check.write_interfaces):
-                list(pool.map(step, those))
+        for those in (floors.values(), above):
+            list(pool.map(Check.write_overlays, those))
+            list(pool.map(lambda check: check.write_interfaces([module for other in checks for module in other.modules]), those))
         found = [
             (check, module, pool.submit(check.check, module))
             for check in checks for module in check.modules if not names or module.name in names]

@@ -1,7 +1,7 @@
 /// A channel of a client. Two are equal when client and name are; a channel is open once for each client.
 public struct Channel: Sendable, Hashable {
     /// Whose handle it is.
-    package let client: WhiteboardClient
+    public let client: WhiteboardClient
     let id: Name
 
     /// Its name.

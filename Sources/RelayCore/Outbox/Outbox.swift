@@ -358,9 +358,7 @@ struct Outbox {
     /// Whether `nextOverrun` may have one.
     @inline(__always)
     var mayOverrun: Bool {
-        mutating get {
-            !tooSlow.isEmpty || !overfull.isEmpty || queues.chunks.haveGrown || liveBytes > configuration.queueBytesTotalMax
-        }
+        !tooSlow.isEmpty || !overfull.isEmpty || queues.chunks.haveGrown || liveBytes > configuration.queueBytesTotalMax
     }
 
     mutating func nextOverrun() -> Overrun? {
