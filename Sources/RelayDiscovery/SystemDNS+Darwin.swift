@@ -4,6 +4,8 @@
     internal import dnssd
 
     /// An operation of the system's multicast DNS, which lasts until it is dropped. All of it happens on its queue, which is serial.
+    ///
+    /// What the system calls back are functions of C: they name the type of a static method, or they would carry it with them.
     package final class SystemDNS {
         package struct Service: Hashable, Sendable {
             package let name: String, domain: String
@@ -38,7 +40,7 @@
             SystemDNS(queue, told) { operation, context in
                 let reply: DNSServiceBrowseReply = { _, flags, interface, code, name, _, domain, context in
                     SystemDNS.reply(code, context) {
-                        let service = Service(name: text(name), domain: text(domain), interface: interface)
+                        let service = Service(name: SystemDNS.text(name), domain: SystemDNS.text(domain), interface: interface)
                         return flags & DNSServiceFlags(kDNSServiceFlagsAdd) == 0 ? .gone(service) : .found(service)
                     }
                 }
@@ -51,11 +53,12 @@
                 let reply: DNSServiceResolveReply = { _, _, _, code, name, host, port, size, fields, context in
                     SystemDNS.reply(code, context) {
                         // The name with its dots escaped, as the system writes it: whoever asked knows the plain one.
-                        var host = text(host)
+                        var host = SystemDNS.text(host)
                         if host.last == "." { host.removeLast() }
                         let data = Array(UnsafeBufferPointer(start: fields, count: Int(size)))
                         return .located(
-                            FoundService(name: text(name), host: host, port: UInt16(bigEndian: port), text: FoundService.fields(data)))
+                            FoundService(
+                                name: SystemDNS.text(name), host: host, port: UInt16(bigEndian: port), text: FoundService.fields(data)))
                     }
                 }
                 return DNSServiceResolve(&operation, 0, service.interface, service.name, type, service.domain, reply, context)
@@ -68,7 +71,9 @@
         ) -> SystemDNS {
             SystemDNS(queue, told) { operation, context in
                 let reply: DNSServiceRegisterReply = { _, _, code, name, _, domain, context in
-                    SystemDNS.reply(code, context) { .announced(Service(name: text(name), domain: text(domain), interface: 0)) }
+                    SystemDNS.reply(code, context) {
+                        .announced(Service(name: SystemDNS.text(name), domain: SystemDNS.text(domain), interface: 0))
+                    }
                 }
                 let data = fields.flatMap { [UInt8($0.utf8.count)] + $0.utf8 }
                 return DNSServiceRegister(

@@ -92,23 +92,25 @@ package func keepFromBlocking(_ descriptor: Int32) {
 /// - Returns: another descriptor of the same socket, or −1 if this process may have no more.
 package func duplicateDescriptor(_ descriptor: Int32) -> Int32 { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
 
-/// Two connected stream sockets within this process, which never block.
-package struct SocketPair {
-    package let near: Int32
-    package let far: Int32
+#if os(Linux)
+    /// Two connected stream sockets within this process, which never block.
+    package struct SocketPair {
+        package let near: Int32
+        package let far: Int32
 
-    /// - Parameter sendBufferBytes: of each.
-    /// - Returns: `nil` when the system has no descriptor left.
-    package init?(sendBufferBytes: Int32) {
-        var pair: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, SocketConstants.stream, 0, &pair) == 0 else { return nil }
-        for descriptor in pair {
-            keepFromBlocking(descriptor)
-            SocketConstants.set(descriptor, SOL_SOCKET, SO_SNDBUF, sendBufferBytes)
+        /// - Parameter sendBufferBytes: of each.
+        /// - Returns: `nil` when the system has no descriptor left.
+        package init?(sendBufferBytes: Int32) {
+            var pair: [Int32] = [-1, -1]
+            guard socketpair(AF_UNIX, SocketConstants.stream, 0, &pair) == 0 else { return nil }
+            for descriptor in pair {
+                keepFromBlocking(descriptor)
+                SocketConstants.set(descriptor, SOL_SOCKET, SO_SNDBUF, sendBufferBytes)
+            }
+            (near, far) = (pair[0], pair[1])
         }
-        (near, far) = (pair[0], pair[1])
     }
-}
+#endif
 
 /// `close` and `connect` of the C library, whose names methods take.
 package func systemClose(_ descriptor: Int32) {

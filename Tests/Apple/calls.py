@@ -8,7 +8,7 @@ from manifest import Failure, Module, Package, run
 # decision.
 CLIENT = set("""
     clock_gettime close connect fcntl getsockopt poll recv sendmsg setsockopt shutdown socket strerror
-    freeaddrinfo gai_strerror getaddrinfo getnameinfo
+    freeaddrinfo gai_strerror getaddrinfo getnameinfo inet_ntop
     pthread_mutex_destroy pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock
     fsync getpid link mkdir open pread pwrite rename unlink
     write
@@ -22,8 +22,8 @@ REASONS = {
     "NSPrivacyAccessedAPICategorySystemBootTime": {"mach_absolute_time"},
 }
 PRIVACY = {"RelayClientPrivacy": ["RelayIO", "RelayClient"], "RelayServerPrivacy": ["RelayIO", "RelaySystem", "RelayServer"]}
-# What the compiler calls by itself.
-COMPILERS = re.compile(r"_?swift_|\$s|llvm\.|_Block_|objc_|mem(cmp|cpy|move|set)$")
+# What the compiler calls by itself: coroutines lie in memory from malloc.
+COMPILERS = re.compile(r"_?swift_|\$s|llvm\.|_Block_|objc_|(mem(cmp|cpy|move|set)|malloc|free)$")
 
 
 def called(code: str) -> set[str]:
