@@ -15,7 +15,7 @@ public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
     package var isLasting = true
 
     /// The port of a relay that was told no other.
-    package static let defaultPort: UInt16 = 7420
+    public static let defaultPort: UInt16 = 7420
 
     /// How a link is protected from those who carry it. No link is ever less protected than its address says.
     package enum Protection: Hashable, Sendable {

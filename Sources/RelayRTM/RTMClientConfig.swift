@@ -17,7 +17,7 @@ public final class RTMClientConfig {
     public var secret = ClientSecret.kept()
 
     /// The relay on a host.
-    public init(host: String, port: UInt16 = 7420, key: String? = nil, userId: String) {
+    public init(host: String, port: UInt16 = RelayAddress.defaultPort, key: String? = nil, userId: String) {
         self.host = host
         self.port = port
         self.key = key

@@ -33,7 +33,7 @@ public struct Access: Equatable, Sendable {
     public func rights(on channel: String) -> Rights { (try? Name(channel)).map { rights(on: $0) } ?? [] }
 
     /// What may be done on every channel, and what belongs to none (`direct`).
-    public var everywhere: Rights { (role?.rights ?? []).union(grants.everywhere) }
+    package var everywhere: Rights { (role?.rights ?? []).union(grants.everywhere) }
 
     /// Whether locks may be revoked, channels frozen, users banned, sessions ended and other users' metadata changed. No grant
     /// gives that.

@@ -87,7 +87,7 @@ public final class WhiteboardRelay: Sendable {
 
         /// The relay on this machine alone, on the usual port, unless told otherwise.
         public init(
-            host: String? = "127.0.0.1", port: UInt16 = 7420, storage: Storage = .inMemory, access: Access = .open,
+            host: String? = "127.0.0.1", port: UInt16 = RelayAddress.defaultPort, storage: Storage = .inMemory, access: Access = .open,
             hub: Configuration = .init(memory: 256 * 1024 * 1024), flush: FlushPolicy.Mode = .adaptive, controlSocket: String? = nil,
             isAskedByPort: Bool = false, log: @escaping @Sendable (LogLine) -> Void = { _ in }
         ) {

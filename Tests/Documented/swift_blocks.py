@@ -5,7 +5,7 @@
 
 Makes a package as an app maker does: its manifest is the one on docs/swift.md, it depends on this tree by a path that does not end in
 `whiteboard-relay`, and it is built once, with its warnings as errors. Each page is a target of it. What the tree's own debug build has made
-is used (beside.py).
+is used (dependent.py).
 
 * A block is a part of a file. One behind the comment `<!-- swift: fragment -->` is the inside of a function, in which `client` is a
   WhiteboardClient and `lesson` a Channel that is open. The one behind `<!-- swift: manifest -->` is the manifest.
@@ -32,7 +32,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Moving"))
 sys.dont_write_bytecode = True
-import beside  # noqa: E402
+import dependent  # noqa: E402
 import shapes  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -250,7 +250,7 @@ def check(budget: Budget) -> list[str]:
     targets = write(pages)
     app = FOLDER / "app"
     print(f"building {len(targets)} targets in {app}", file=sys.stderr, flush=True)
-    code, said = beside.build(app, lambda words: budget.run(words, app))
+    code, said = dependent.build(app, lambda words: budget.run(words, app))
     if code != 0:
         errors = [line for line in said.split("\n") if "error:" in line]
         raise Red("it does not build:\n" + "\n".join(dict.fromkeys(errors) or said.split("\n")[-30:]))
@@ -258,12 +258,12 @@ def check(budget: Budget) -> list[str]:
     for target in targets:
         if not target.isRun:
             continue
-        code, said = budget.run([str(beside.BINARIES / target.name)], app, HANG_SECONDS)
+        code, said = budget.run([str(dependent.BINARIES / target.name)], app, HANG_SECONDS)
         count += 1
         if code != 0:
             problems.append(f"{target.name}: ended with {code}:\n{said[-2000:]}")
         print(f"{target.name}: ended with {code}", file=sys.stderr, flush=True)
-    problems += wrong_lines(pages, targets, beside.BINARIES, budget)
+    problems += wrong_lines(pages, targets, dependent.BINARIES, budget)
     print(f"{len(targets)} targets built, {count} run, {len(problems)} problems")
     return problems + ([] if count >= 3 else [f"only {count} pages were run"])
 

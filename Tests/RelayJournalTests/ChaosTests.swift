@@ -27,7 +27,7 @@ import Testing
             } catch { throw Broken("\(error). BOARDRELAY_CHAOS_SEED=\(seed) replays it") }
         }
         print("journal chaos: \(seeds.count) seeds, \(total)")
-        if seeds.count >= 40 {
+        if seeds.count >= 12 {
             #expect(
                 total.failures > 0 && total.recoveries > 0 && total.crashes > 0 && total.restarts > 0 && total.failedOpenings > 0,
                 "\(total)")

@@ -21,7 +21,7 @@ import Testing
 
     /// The first calls, the next ones, … until nothing fails any more.
     private func everyCall(of operation: StorageError.Operation?, _ answer: Answer, _ width: Int) throws {
-        for number in stride(from: 1, to: 10_000, by: width) where Moments.isTried(number / width) {
+        for number in stride(from: 1, to: 10_000, by: width) where operation != nil || Moments.isTried(number / width) {
             do {
                 guard try run(SimulatedStorage.Fault(number...(number + width - 1), of: operation), answer, seed: UInt64(number)) else {
                     #expect(number > (operation == nil ? 80 : 2))

@@ -26,7 +26,7 @@ import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Documented"))
 sys.dont_write_bytecode = True
-import beside
+import dependent
 from scenario import Scenario
 from daemon import ROOT, Refused, find_binary
 from program import Broken
@@ -46,9 +46,9 @@ def command_of(client):
     if client == "javascript":
         return f"node {shlex.quote(str(HERE / 'client.mjs'))}"
     if client == "swift":
-        if beside.build(HERE / "swift", lambda words: subprocess.run(words, stdout=sys.stderr)).returncode != 0:
+        if dependent.build(HERE / "swift", lambda words: subprocess.run(words, stdout=sys.stderr)).returncode != 0:
             raise SystemExit("the client in Swift does not build")
-        return shlex.quote(str(beside.BINARIES / "scenario-client"))
+        return shlex.quote(str(dependent.BINARIES / "scenario-client"))
     return client
 
 
