@@ -103,7 +103,8 @@ import Testing
         }
         if seeds.count >= 31 {
             #expect(
-                total.messagesMissed > 0 && total.packetsLost > 0 && total.heldBack > 0 && total.takeovers > 0 && total.outcomesUnknown > 0, "\(total)")
+                total.messagesMissed > 0 && total.packetsLost > 0 && total.heldBack > 0 && total.takeovers > 0 && total.outcomesUnknown > 0,
+                "\(total)")
         }
     }
 
