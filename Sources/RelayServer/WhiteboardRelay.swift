@@ -140,6 +140,8 @@ public final class WhiteboardRelay: Sendable {
         let journal = JournalWriter(path: path, indexBytesMax: configuration.boardIndexBytesMax, permit: permit)
         let opened = try await journal.open(progress: options.didRead)
         configuration.isJournaled = path != nil
+        // Nobody logs in to an echo.
+        if echoBytesMax != nil { configuration.loginTimeout = .seconds(3_600) }
         configuration.boardBytesTotalMax = boardBytesTotalMax(
             configuration, stored: opened.boards.reduce(0) { $0 + $1.bytes }, folder: path)
         let start: UInt32

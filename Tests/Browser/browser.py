@@ -29,7 +29,11 @@ NOTE_CONSOLE = """
 """
 
 
-def until(answer, what, seconds=20):
+# How long anything is waited for, in seconds. It ends a check that hangs, and judges nothing: a machine may have much else to do.
+PATIENCE = 120
+
+
+def until(answer, what, seconds=PATIENCE):
     """Asks until there is an answer; it is returned. Whatever was still wrong is in the failure."""
     end = time.monotonic() + seconds
     while True:
@@ -50,8 +54,8 @@ class Browser:
     def __init__(self, driver):
         self.driver = driver
         # An engine that hangs makes its check red, not the run endless.
-        driver.command_executor.client_config.timeout = 90
-        driver.set_script_timeout(60)
+        driver.command_executor.client_config.timeout = PATIENCE
+        driver.set_script_timeout(PATIENCE)
         self.current = self.first = driver.current_window_handle
         self.free = []
 
@@ -186,7 +190,7 @@ class WebKit(Browser):
         """Loads another page; returns when it stands, so that no script is asked of the page before it."""
         self.mark(self.driver)
         load()
-        until(self.is_marked_no_more, "the page is there", 60)
+        until(self.is_marked_no_more, "the page is there")
 
     def resize(self, width, height):
         # Its window is no narrower, whatever it is told.

@@ -122,7 +122,7 @@ def heard(stage):
     ready(page)
     notes(relay, (500, 300, "third"), (500, 100, "second"), (150, 110, "first"))
     until(lambda: page.ask(LISTED) == [f"Sticky note: {word}" for word in ("first", "second", "third")],
-          lambda: f"they are listed: {page.ask(LISTED)}", 10)
+          lambda: f"they are listed: {page.ask(LISTED)}")
     until(lambda: "Ben wrote" in page.ask(SAID) or "new texts, by Ben" in page.ask(SAID), lambda: f"it is told: {page.ask(SAID)}")
     page.ask("document.querySelector('#texts button').focus()")
     keys(page, Keys.ARROW_DOWN)
@@ -338,7 +338,7 @@ def described(stage):
     page.ask("document.querySelector('#describe textarea').value = 'é'.repeat(512) + 'x'")
     page.click("#describe-yes")
     until(lambda: "1,025" in page.words("#describe p") and "1,024" in page.words("#describe p"),
-          lambda: f"the limit is told: {page.words('#describe p')}", 5)
+          lambda: f"the limit is told: {page.words('#describe p')}")
     assert page.ask("return document.querySelector('#describe textarea').value.length") == 513, "the words are gone"
     stage.picture(page, "describe-too-long")
     page.ask("document.querySelector('#describe textarea').value = ''")

@@ -22,7 +22,7 @@ def relay_restarts(stage):
     assert (ada.elements(), ben.elements()) == (2, 2), "what is not sent yet is not shown"
     relay.start()
     for page in (ada, ben):
-        page.wait("connected", unsent=0, seconds=40)
+        page.wait("connected", unsent=0)
         page.must_have(3)
     ada.draw(*line(150, 350))
     cy = stage.page(relay, "Cy")
@@ -40,12 +40,12 @@ def cut_off(stage):
     ada.draw(*line(150, 350))
     ada.wait(unsent=2)
     # In words, too.
-    until(lambda: "2" in ada.words("#status"), lambda: f"it says that 2 wait: {ada.words('#status')!r}", 3)
+    until(lambda: "2" in ada.words("#status"), lambda: f"it says that 2 wait: {ada.words('#status')!r}")
     ben.draw(*line(500, 150))
     ben.wait("connected", unsent=0)
     assert ben.elements() == 2, "Ben sees what was not sent"
     ada.cutter.mend()
-    ada.wait("connected", unsent=0, seconds=40)
+    ada.wait("connected", unsent=0)
     ben.must_have(4)
     stage.settle(ada, ben)
     assert ada.state()[2] == 0
@@ -61,9 +61,9 @@ def thirty_moves(stage):
     # Twice as much for each: the thirtieth took half a minute.
     for n in range(30):
         ada.draw((150 + 6 * n, 150), (153 + 6 * n, 151), (156 + 6 * n, 150), kind="mouse")
-    ada.wait(unsent=30, seconds=5)
+    ada.wait(unsent=30)
     ada.cutter.mend()
-    ada.wait("connected", unsent=0, seconds=40)
+    ada.wait("connected", unsent=0)
     stage.settle(ada, ben)
     first = relay.records("lesson")[0]["points"][:2]
     assert first == [15000 + 30 * 600, 15000], f"the line begins at {first}"
@@ -75,11 +75,11 @@ def back_at_once(stage):
     page = stage.page(stage.relay(), "Ada")
     page.cutter.cut()
     # The dice have it wait for a while.
-    until(lambda: page.ask("const {state, afterMs} = window.whiteboard.client.link; return state === 'waiting' && afterMs > 3000"),
-          "a long wait", 60)
+    until(lambda: page.ask("const {state, afterMs} = window.whiteboard.client.link; return state === 'waiting' && afterMs > 6000"),
+          "a long wait")
     page.cutter.mend()
     page.ask("dispatchEvent(new Event('online'))")
-    page.wait("connected", seconds=1.5)
+    page.wait("connected", seconds=4)
 
 
 @check("strokes that are not sent yet outlive a reload")
@@ -98,7 +98,7 @@ def reload_unsent(stage):
     until(lambda: ada.state()[2] == 2, lambda: f"two strokes wait after the reload: {ada.state()}")
     assert ben.elements() == 1, "they were sent before"
     ada.cutter.release(b"GET /ws")
-    ada.wait("connected", unsent=0, seconds=40)
+    ada.wait("connected", unsent=0)
     ben.must_have(3)
     stage.settle(ada, ben)
 
@@ -112,9 +112,9 @@ def frozen(stage):
     ada.draw(*line(150, 150))
     ada.wait(unsent=1)
     # Two heartbeats and what the dice add to them.
-    ada.wait(link=lambda link: link in ("waiting", "connecting"), seconds=30)
+    ada.wait(link=lambda link: link in ("waiting", "connecting"))
     ada.cutter.thaw()
-    ada.wait("connected", unsent=0, seconds=40)
+    ada.wait("connected", unsent=0)
     ben.must_have(1)
     stage.settle(ada, ben)
 
@@ -251,7 +251,7 @@ def replaced(stage):
     user = ada.ask("return window.whiteboard.user")
     device = ada.ask(TAKE_DEVICE)
     until(lambda: ada.ask("return window.whiteboard.client.device") != device, "Ada has another device", 20)
-    ada.wait("connected", seconds=20)
+    ada.wait("connected")
     until(lambda: ada.state()[1] is not None, "Ada has read the board anew")
     assert ada.ask("return window.whiteboard.user") == user, "Ada is somebody else"
     assert not ada.is_shown("dialog"), "Ada is asked about it"

@@ -151,7 +151,7 @@ def guide(stage):
             files["/app.js"] = "text/javascript", code.replace("const client =", "const client = window.client =")
             page.browser.go(page.driver, origin)
             until(lambda: page.ask("return window.problem ?? window.client?.link.state") == wanted,
-                  lambda: f"it is told {wanted}: {page.ask('return window.problem ?? window.client?.link.state')}", 10)
+                  lambda: f"it is told {wanted}: {page.ask('return window.problem ?? window.client?.link.state')}")
             # What it asked of whom is another page's matter.
             page.driver.get("about:blank")
 

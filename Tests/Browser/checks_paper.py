@@ -112,7 +112,7 @@ def comes_later(stage):
     assert ada.ask("return document.getElementById('edit-bar') === null"), "it was there before"
     ada.cutter.release(b"/page/edit-bar.js")
     ada.cutter.mend()
-    ada.wait("connected", seconds=30)
+    ada.wait("connected")
     until(lambda: ada.ask("return document.getElementById('edit-bar') !== null"), "the bar comes with the link", 20)
     ada.draw(*line(100, 250))
     ada.must_have(1)

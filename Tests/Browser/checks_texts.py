@@ -76,7 +76,7 @@ def far(stage):
     ben = stage.page(relay, "Ben")
     ben.must_have(1)
     until(lambda: ben.ask("return window.whiteboard.view.x") > 8000 and ben.ink(),
-          lambda: f"Ben sees {ben.ask('return window.whiteboard.view')}", 5)
+          lambda: f"Ben sees {ben.ask('return window.whiteboard.view')}")
 
 
 @check("a text that is too long is kept to be shortened, and says so")
@@ -88,7 +88,7 @@ def too_long(stage):
     page.ask("document.getElementById('words').value = 'é'.repeat(8193)")
     page.find("#words").send_keys(Keys.ESCAPE)
     until(lambda: "16,386 bytes" in page.words("#toasts") and "16,384" in page.words("#toasts"),
-          lambda: f"the page says the limit and the size: {page.words('#toasts')!r}", 5)
+          lambda: f"the page says the limit and the size: {page.words('#toasts')!r}")
     assert page.elements() == 0 and page.is_shown("#words")
     page.find("#words").send_keys(Keys.BACKSPACE, Keys.ESCAPE)
     page.must_have(1)
@@ -257,7 +257,7 @@ def early_keys(stage):
     page.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
     assert page.ask("return document.querySelector('#edit-bar, #menu button') === null"), "they were there"
     until(lambda: page.ask("return document.getElementById('title').value") == "Ink" and page.driver.title.startswith("Ink"),
-          lambda: f"the title is {page.driver.title}", 5)
+          lambda: f"the title is {page.driver.title}")
     for module in late:
         page.cutter.release(module)
     until(lambda: relay.records("lesson")[0]["points"][0] == before + 200, lambda: f"it was at {before}: {relay.records('lesson')}")
@@ -302,5 +302,5 @@ def broken(stage):
     page.must_have(1)
     middle, beside = (400, 300), (400, 230)
     until(lambda: is_near(colors(page, middle, beside), (138, 138, 153), (236, 236, 241)),
-          lambda: f"it is crossed: {colors(page, middle, beside)}", 5)
+          lambda: f"it is crossed: {colors(page, middle, beside)}")
     stage.picture(page, "pictures-broken")

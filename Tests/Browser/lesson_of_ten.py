@@ -266,7 +266,7 @@ class Lesson:
         page = self.offline
         page.cutter.mend()
         page.click("#status")
-        page.wait("connected", unsent=0, seconds=40)
+        page.wait("connected", unsent=0)
         self.stands(2)
 
     def replay(self):

@@ -8,7 +8,7 @@ from selenium.webdriver.common.actions.pointer_input import PointerInput
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from browser import until
+from browser import PATIENCE, until
 from cutter import Cutter
 from tools import HOST
 
@@ -132,7 +132,7 @@ class Page:
             "const {link, boardOffset, unsent, live} = document.documentElement.dataset; return [link, boardOffset, unsent, live]")
         return link, *(None if count in (None, "") else int(count) for count in counts)
 
-    def wait(self, link=None, unsent=None, live=None, seconds=20):
+    def wait(self, link=None, unsent=None, live=None, seconds=PATIENCE):
         """Until it says so; what is not given is not looked at."""
         wanted = {name: value for name, value in (("link", link), ("unsent", unsent), ("live", live)) if value is not None}
 

@@ -4,6 +4,7 @@
     python3 Tests/Fuzz/check.py                          each for some seconds
     python3 Tests/Fuzz/check.py NAME … --seconds 60      those named
     python3 Tests/Fuzz/check.py NAME --runs 10000000     so many executions
+    python3 Tests/Fuzz/check.py --unoptimized            built in a third of the time, a quarter of the executions: for a short run
     python3 Tests/Fuzz/check.py NAME --again FILE        one input once more, with what the fuzzer says of it
     python3 Tests/Fuzz/check.py --merge                  takes what adds coverage into corpus/NAME
 
@@ -33,7 +34,7 @@ MODULES = {
     "RelayJournal": (["RelayPrimitives", "RelayStorage"], True), "BoardFormat": (["RelayPrimitives", "RelayWire"], True),
     "RelayGateway": (["RelayPrimitives", "RelayWire"], True), "RelayRights": (["RelayPrimitives", "RelayWire"], True),
     "RelayTokens": (["RelayPrimitives", "RelayRights", "RelayWire"], True), "RelayMonitoring": (["RelayPrimitives", "RelayWire"], True)}
-SWIFTC = ["swiftc", "-O", "-wmo", "-parse-as-library", "-swift-version", "6", "-warnings-as-errors", "-package-name", "whiteboard_relay",
+SWIFTC = ["swiftc", "-wmo", "-parse-as-library", "-swift-version", "6", "-warnings-as-errors", "-package-name", "whiteboard_relay",
           "-enable-upcoming-feature", "NonisolatedNonsendingByDefault", "-enable-upcoming-feature", "MemberImportVisibility",
           "-I", str(BUILD)]
 # The address sanitizer calls its checks: those that stand in the code are watched as if they were branches of the decoder, and slow.
@@ -59,7 +60,7 @@ def compiled(target, sources, words):
         sys.exit(2)
 
 
-def build():
+def build(optimization):
     """All modules side by side, as far as they wait for each other, and the fuzzers."""
     BUILD.mkdir(parents=True, exist_ok=True)
     with concurrent.futures.ThreadPoolExecutor() as pool:
@@ -71,7 +72,7 @@ def build():
             sources = sorted((ROOT / "Sources" / name).rglob("*.swift"))
             words = ["-c", "-module-name", name, "-emit-module", "-emit-module-path", BUILD / f"{name}.swiftmodule", *sources]
             before = [*sources, *(BUILD / f"{other}.o" for other in imports)]
-            compiled(BUILD / f"{name}.o", before, [*(WATCHED if is_watched else []), *words])
+            compiled(BUILD / f"{name}.o", before, [optimization, *(WATCHED if is_watched else []), *words])
 
         for name, (imports, is_watched) in MODULES.items():
             started[name] = pool.submit(module, name, imports, is_watched)
@@ -79,7 +80,7 @@ def build():
             future.result()
     sources = [*sorted(HERE.glob("*.swift")), ROOT / "Tests" / "RelayWireTests" / "BodyTypes.swift"]
     objects = [BUILD / f"{name}.o" for name in MODULES]
-    compiled(BINARY, [*sources, *objects], [*WATCHED, "-module-name", "Fuzzers", *sources, *objects])
+    compiled(BINARY, [*sources, *objects], [optimization, *WATCHED, "-module-name", "Fuzzers", *sources, *objects])
 
 
 def fuzzer(name, *words):
@@ -142,6 +143,7 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {' '.join(FUZZERS)}; all without one")
     parser.add_argument("--seconds", type=int, default=10, help="for each")
     parser.add_argument("--runs", type=int, help="executions of each, in place of seconds")
+    parser.add_argument("--unoptimized", action="store_true")
     parser.add_argument("--again", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--merge", action="store_true")
     given = parser.parse_args()
@@ -149,7 +151,7 @@ def main():
         parser.error(f"no such fuzzer: {' '.join(unknown)}")
     if given.again and len(given.names) != 1:
         parser.error("--again wants the name of one fuzzer")
-    build()
+    build("-Onone" if given.unoptimized else "-O")
     names = given.names or list(FUZZERS)
     if given.again:
         code, text = fuzzer(names[0], given.again)

@@ -115,8 +115,7 @@ def bytes_before_login(ctx):
 def pings_before_login(ctx):
     client = ctx.connect()
     size = len(frame("ping", bytes(8)))
-    for _ in range(ctx.limit("bytes before login") // size - 1):
-        client.ping()
+    client.pings(ctx.limit("bytes before login") // size - 1)
     ctx.lives(client)
     client.ping()
     ctx.closed(client, "frameTooLarge")
