@@ -15,14 +15,17 @@ def login_required(ctx):
     client = ctx.connect()
     client.ping(b"before").wait()
     client.send("pong", b"")
+    replies = []
     for kind, (number, sender, _) in ctx.document.frames.items():
         if kind in ("login", "ping", "pong"):
             continue
         if number in (0x02, 0x05) or 0x20 <= number < 0x80:
-            ctx.refused("loginRequired", client.raw(number, b'{"id":1}', id=1))
+            replies.append(client.raw(number, b'{"id":1}', id=1))
         else:
-            ctx.refused("loginRequired", client.raw(number, b""))
-    ctx.refused("loginRequired", client.raw(0x7F, b""))
+            replies.append(client.raw(number, b""))
+    replies.append(client.raw(0x7F, b""))
+    for reply in replies:
+        ctx.refused("loginRequired", reply)
     client.login()
 
 
