@@ -197,7 +197,7 @@ class WebKit(Browser):
         width = max(width, 360)
         self.driver.set_window_size(width, height)
         until(lambda: self.driver.execute_script("return [innerWidth, innerHeight]") == [width, height],
-              f"the window is {width} by {height}", 5)
+              f"the window is {width} by {height}")
 
     def set_dark(self, dark):
         if dark != self.dark:

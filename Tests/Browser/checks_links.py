@@ -201,7 +201,7 @@ def another_relay(stage):
     ada.wait(unsent=1)
     ada.cutter.relay = stranger
     ada.cutter.mend()
-    until(lambda: ada.is_shown("#other-relay"), "it says that the relay is another one", 40)
+    until(lambda: ada.is_shown("#other-relay"), "it says that the relay is another one")
     stage.picture(ada, "other-relay")
     assert ada.state()[2] == 1 and "One change" in ada.words("#other-relay"), ada.words("#other-relay")
     ada.cutter.relay = relay
@@ -212,7 +212,7 @@ def another_relay(stage):
     ada.cutter.cut()
     ada.cutter.relay = stranger
     ada.cutter.mend()
-    until(lambda: ada.is_shown("#other-relay"), "it says so again", 40)
+    until(lambda: ada.is_shown("#other-relay"), "it says so again")
     ada.leave_by("#start-fresh")
     ada.introduce()
     ada.wait("connected")
@@ -250,7 +250,7 @@ def replaced(stage):
     _, ada, ben = two_with_a_line(stage)
     user = ada.ask("return window.whiteboard.user")
     device = ada.ask(TAKE_DEVICE)
-    until(lambda: ada.ask("return window.whiteboard.client.device") != device, "Ada has another device", 20)
+    until(lambda: ada.ask("return window.whiteboard.client.device") != device, "Ada has another device")
     ada.wait("connected")
     until(lambda: ada.state()[1] is not None, "Ada has read the board anew")
     assert ada.ask("return window.whiteboard.user") == user, "Ada is somebody else"

@@ -132,6 +132,6 @@ def invitation(stage):
         page.ask("document.querySelector('#invite-dialog').close(); document.querySelector('#invite').click()")
         # The old one goes a moment after it has closed.
         until(lambda: page.is_shown("#invite-close") and page.ask("return document.querySelectorAll('#invite-dialog').length") == 1,
-              "it is shown to who asks in the moment in which it closes", 5)
+              "it is shown to who asks in the moment in which it closes")
         page.click("#invite-close")
         until(lambda: not page.is_shown("#invite-dialog"), "its button closes it")

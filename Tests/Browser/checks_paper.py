@@ -113,7 +113,7 @@ def comes_later(stage):
     ada.cutter.release(b"/page/edit-bar.js")
     ada.cutter.mend()
     ada.wait("connected")
-    until(lambda: ada.ask("return document.getElementById('edit-bar') !== null"), "the bar comes with the link", 20)
+    until(lambda: ada.ask("return document.getElementById('edit-bar') !== null"), "the bar comes with the link")
     ada.draw(*line(100, 250))
     ada.must_have(1)
     ada.press("a", control=True)

@@ -126,7 +126,7 @@ def speed(stage):
     page.ask("""const select = document.querySelector('#replay select')
         select.value = '20'
         select.dispatchEvent(new Event('change'))""")
-    until(lambda: slider(page)[1] == "0:13 of 0:13", lambda: f"it comes to its end: {slider(page)}", 20)
+    until(lambda: slider(page)[1] == "0:13 of 0:13", lambda: f"it comes to its end: {slider(page)}")
     until(lambda: page.words("#replay .notice") == "The recording was cut off here.", "that it was cut off is told")
     assert page.ask("return document.querySelector('#replay .play').ariaLabel") == "Play"
     page.click("#replay .play")
