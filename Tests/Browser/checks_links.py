@@ -1,5 +1,7 @@
 """Links break and relays end in the middle of drawing; nothing that was drawn is lost, and the page tells the truth about it."""
 
+import time
+
 from browser import until
 from checks_drawing import line, two_with_a_line
 from stage import check
@@ -58,10 +60,14 @@ def thirty_moves(stage):
     ada.cutter.cut()
     ada.wait(link=lambda link: link in ("waiting", "connecting"))
     ada.press("v")
-    # Twice as much for each: the thirtieth took half a minute.
+    took = []
     for n in range(30):
+        began = time.monotonic()
         ada.draw((150 + 6 * n, 150), (153 + 6 * n, 151), (156 + 6 * n, 150), kind="mouse")
-    ada.wait(unsent=30)
+        ada.wait(unsent=n + 1)
+        took.append(time.monotonic() - began)
+    # Twice as much for each: the thirtieth took half a minute.
+    assert sum(took[20:]) < 8 * sum(took[:10]), f"the moves took {[round(seconds, 2) for seconds in took]} s"
     ada.cutter.mend()
     ada.wait("connected", unsent=0)
     stage.settle(ada, ben)

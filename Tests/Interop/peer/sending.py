@@ -266,7 +266,7 @@ class Sending:
         return self._submit("ping", 0, data, Pending("ping", data), self.checker.pings.append)
 
     def pings(self, count):
-        """As many pings at once as the relay's time to log in leaves no room for one by one; nobody waits for a pong of its own."""
+        """Sends so many pings in one write; nobody waits for their pongs."""
         datas = [secrets.token_bytes(8) for _ in range(count)]
         with self.sending:
             with self.arrived:
