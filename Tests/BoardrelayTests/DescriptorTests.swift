@@ -15,11 +15,9 @@ struct DescriptorTests {
         let folder = ServeTests.folder()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let limited = folder + "/limited"
-        let script = "#!/bin/sh\nulimit -n \(Self.descriptors)\nexec \"$@\"\n"
-        #expect(FileManager.default.createFile(atPath: limited, contents: Data(script.utf8), attributes: [.posixPermissions: 0o700]))
         let serve = try Running(
-            ["serve", "--host", "127.0.0.1", "--port", "0", "--auth", "open", "--data-dir", folder + "/data"], through: limited)
+            ["serve", "--host", "127.0.0.1", "--port", "0", "--auth", "open", "--data-dir", folder + "/data"],
+            through: ["/bin/sh", "-c", "ulimit -n \(Self.descriptors); exec \"$0\" \"$@\""])
         let line = try #require(await serve.line(containing: "relay://127.0.0.1:"))
         let address = try #require(WhiteboardRelay.Address(line))
 

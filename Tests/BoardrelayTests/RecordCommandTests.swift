@@ -185,11 +185,8 @@ struct RecordCommandTests {
         #expect(try await Tool.run("record", "lesson", "--json").code == 2)
         guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
         let relay = try await WhiteboardRelay.start(.init(port: 0))
-        let script = "\(folder)/full-\(UUID().uuidString)"
-        try Data("#!/bin/sh\nexec \"$@\" > /dev/full\n".utf8).write(to: URL(filePath: script))
-        defer { try? FileManager.default.removeItem(atPath: script) }
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: script)
-        let full = try await Running(["record", "lesson"], url: "\(relay.address)", through: script).end()
+        let toFull = ["/bin/sh", "-c", "exec \"$0\" \"$@\" > /dev/full"]
+        let full = try await Running(["record", "lesson"], url: "\(relay.address)", through: toFull).end()
         #expect(full.code == 1 && full.errors.contains("standard output cannot be written: No space left on device"), "\(full.errors)")
         await relay.stop()
     }

@@ -56,7 +56,7 @@ struct ServeLogTests {
     @Test("a relay that was started with nohup outlives the terminal")
     func noHangUp() async throws {
         let child = try Running(
-            ["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open"], through: "/usr/bin/nohup")
+            ["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open"], through: ["/usr/bin/nohup"])
         let address = try #require(await child.line(containing: "relay://"))
         _ = await child.errorLine(containing: "Ctrl-C ends it")
         child.signal(SIGHUP)

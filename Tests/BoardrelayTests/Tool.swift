@@ -64,16 +64,16 @@ final class Running: Sendable {
 
     /// - Parameters:
     ///   - environment: besides that of this process, of which keys and tokens are left out.
-    ///   - other: a program that runs it.
+    ///   - outer: a program that runs it, with arguments of its own.
     init(
-        _ words: [String], url: String? = nil, environment added: [String: String] = [:], input: Data = Data(), through other: String? = nil
+        _ words: [String], url: String? = nil, environment added: [String: String] = [:], input: Data = Data(), through outer: [String] = []
     ) throws {
         var environment = ProcessInfo.processInfo.environment
         for name in ["BOARDRELAY_KEY", "BOARDRELAY_TOKEN"] { environment[name] = nil }
         environment["BOARDRELAY_URL"] = url
         environment.merge(added) { $1 }
         let (inPipe, outPipe, errorPipe) = (Pipe(), Pipe(), Pipe())
-        let line = try (other.map { [$0] } ?? []) + [Tool.binary().path] + words
+        let line = try outer + [Tool.binary().path] + words
         process = try ChildProcess(
             line[0], Array(line.dropFirst()), environment: environment, input: .descriptor(inPipe.fileHandleForReading.fileDescriptor),
             output: .descriptor(outPipe.fileHandleForWriting.fileDescriptor),
