@@ -135,7 +135,7 @@ extension Command {
         if arguments.value("--url") != nil {
             let address = try arguments.address()
             guard address.protection == .plain else { throw UsageError("option --url: \(address) wants TLS, which bench does not speak") }
-            setting.address = address
+            (setting.address, setting.space) = (address, try arguments.invitation().space)
             setting.key = try arguments.value("--key-file").map(Arguments.secret(in:))
             if setting.key == nil, case .key(let key)? = try arguments.invitation().credential { setting.key = key }
             Console.note("What the relay uses is not known, and its rates are its own: it is not one that this command started.")

@@ -46,7 +46,7 @@ struct IdleBench: Sendable {
             outcomes.append(
                 try await LoadBench.onThreadOfItsOwn { [origins] in
                     var generator = LoadGenerator(
-                        load, target: target, key: setting.key, origins: origins, meter: meter, poller: try Poller())
+                        load, target: target, key: setting.key, space: setting.space, origins: origins, meter: meter, poller: try Poller())
                     return try Self.measure(&generator, sessions, setting.times) { report.progress("\(name): \($0)") }
                 })
         }

@@ -11,6 +11,7 @@ struct LoadBench: Sendable {
         /// A relay of somebody else's; `nil`: one is started for each run.
         var address: RelayAddress?
         var key: String?
+        var space: String?
         var runs: Int
         /// Of `serve`.
         var flush: String
@@ -42,7 +43,8 @@ struct LoadBench: Sendable {
             let (setting, report) = (setting, report)
             outcomes.append(
                 try await Self.onThreadOfItsOwn {
-                    var generator = LoadGenerator(load, target: target, key: setting.key, meter: meter, poller: try Poller())
+                    var generator = LoadGenerator(
+                        load, target: target, key: setting.key, space: setting.space, meter: meter, poller: try Poller())
                     return try generator.run { report.progress("\(name): \(Int($0 * 100)) %") }
                 })
         }

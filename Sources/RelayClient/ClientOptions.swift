@@ -54,6 +54,7 @@ public struct ClientOptions: Sendable {
         settings.onlyDevice = onlyDevice
         settings.credential = credential ?? invitation.credential
         settings.relayID = invitation.relayID
+        settings.space = invitation.space
         settings.addresses = invitation.addresses.count
         settings.presenceTimeout = presenceTimeout
         settings.readerLimits = readerLimits

@@ -282,7 +282,7 @@ package struct ClientMachine: Sendable {
             instance: String(repeating: "0", count: 16 - digits.count) + digits, device: settings.device,
             onlyDevice: settings.onlyDevice ? true : nil, lastNumber: lastNumber == 0 ? nil : lastNumber,
             presenceTimeoutMs: settings.presenceTimeout.map { Int($0.milliseconds) }, client: settings.description,
-            readerLimits: readerLimits == ReaderLimits() ? nil : readerLimits, resume: resumption)
+            readerLimits: readerLimits == ReaderLimits() ? nil : readerLimits, resume: resumption, space: settings.space)
         write(.json(.login, login))
     }
 

@@ -13,6 +13,8 @@ package struct ClientSettings: Sendable {
     package var credential: Credential?
     /// The public id of the relay that is meant; another one is left again. [SE6]
     package var relayID: String?
+    /// Which of a relay's spaces is meant. [SE16]
+    package var space: String?
     /// At how many addresses it may be.
     package var addresses = 1
     /// How long others still see the user after its link broke; the relay's default if `nil`. [SE7]

@@ -2,12 +2,12 @@ import RelayIO
 
 /// What is known at an address of a relay that this user runs on this machine; `nil`: no such relay is there, or it has none.
 package struct OwnRelay: Sendable {
-    package let hostKey: @Sendable (RelayAddress) -> String?
+    package let hostKey: @Sendable (RelayAddress, _ space: String?) -> String?
     /// Of its TLS.
     package let protection: @Sendable (RelayAddress) -> RelayAddress.Protection?
 
     package init(
-        hostKey: @escaping @Sendable (RelayAddress) -> String? = { _ in nil },
+        hostKey: @escaping @Sendable (RelayAddress, _ space: String?) -> String? = { _, _ in nil },
         protection: @escaping @Sendable (RelayAddress) -> RelayAddress.Protection? = { _ in nil }
     ) {
         self.hostKey = hostKey
@@ -129,6 +129,27 @@ extension Arguments {
         if !problems.isEmpty { throw UsageError(problems.joined(separator: "\n")) }
     }
 
+    /// Takes the values of a file in place of any others.
+    ///
+    /// - Parameter names: of the options that it may set.
+    /// - Throws: `UsageError`, for another one, or one that stands twice.
+    package mutating func override(by file: SettingsFile, _ names: Set<String>) throws(UsageError) {
+        var taken: Set<String> = []
+        for line in file.lines {
+            let source = SettingSource.file(path: file.path, line: line.number)
+            guard let option = command.settings.first(where: { $0.setting == line.name }), names.contains(option.name) else {
+                let known = names.map { String($0.drop { $0 == "-" }) }.sorted().joined(separator: ", ")
+                throw UsageError("\(file.path):\(line.number): \(Printable.quoted(line.name)) is no setting of a space: these are \(known)")
+            }
+            if taken.insert(option.name).inserted {
+                (given[option.name], sources[option.name]) = (nil, nil)
+            } else if !option.repeats {
+                throw UsageError("\(source.label(option.name)) stands twice")
+            }
+            try set(option, to: [line.value], from: source)
+        }
+    }
+
     private mutating func set(_ option: Command.Option, to values: [String], from source: SettingSource) throws(UsageError) {
         if option.value == nil {
             switch values[0] {
@@ -172,6 +193,8 @@ extension Arguments {
         }
         return option
     }
+
+    func declares(_ name: String) -> Bool { command.allOptions.contains { $0.names.contains(name) } }
 
     package func values(_ name: String) -> [String] { given[option(name).name] ?? [] }
     package func flag(_ name: String) -> Bool { !values(name).isEmpty }

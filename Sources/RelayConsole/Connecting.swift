@@ -16,6 +16,8 @@ extension Command.Option {
         help: "Relay address, such as relay://host:7420, with TLS relays://host:7420. Default: $BOARDRELAY_URL, else this machine. "
             + "Other users here can see a key in it."
     )
+    package static let space = value(
+        "--space", as: "NAME", help: "Space of a relay that has several. Default: $BOARDRELAY_SPACE, else the path of its address.")
     package static let key = value("--key", as: "KEY", help: "Key of the relay. Other users here can see it: prefer --key-file.")
     package static let keyFile = value("--key-file", as: "FILE", help: "File with the relay's key.")
     package static let tokenFile = value("--token-file", as: "FILE", help: "File with a token for this user.")
@@ -27,6 +29,23 @@ extension Command.Option {
 extension Arguments {
     /// Where the relay is, with what stands behind `#`.
     package func invitation(environment: [String: String] = ProcessInfo.processInfo.environment) throws(UsageError) -> Invitation {
+        var invitation = try place(environment)
+        if let space = try space(environment: environment) { invitation.space = space }
+        return invitation
+    }
+
+    /// The space that an option or the environment names.
+    package func space(environment: [String: String] = ProcessInfo.processInfo.environment) throws(UsageError) -> String? {
+        let given = declares("--space") ? value("--space") : nil
+        guard let name = given ?? environment["BOARDRELAY_SPACE"].flatMap({ $0.isEmpty ? nil : $0 }) else { return nil }
+        do {
+            return try SpaceName(name).text
+        } catch {
+            throw UsageError("\(given == nil ? "$BOARDRELAY_SPACE" : "option --space"): \(error.text)")
+        }
+    }
+
+    private func place(_ environment: [String: String]) throws(UsageError) -> Invitation {
         let fallback = environment["BOARDRELAY_URL"].flatMap { $0.isEmpty ? nil : $0 }
         guard let text = value("--url") ?? fallback else { return Invitation(RelayAddress(host: "127.0.0.1")) }
         let source = value("--url") == nil ? "$BOARDRELAY_URL" : "option --url"
@@ -56,10 +75,11 @@ extension Arguments {
         }
         if let path = value("--token-file") { return .token(try Self.secret(in: path)) }
         func set(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-        if let credential = try invitation(environment: environment).credential { return credential }
+        let invitation = try invitation(environment: environment)
+        if let credential = invitation.credential { return credential }
         if let key = set("BOARDRELAY_KEY") { return .key(key) }
         if let token = set("BOARDRELAY_TOKEN") { return .token(token) }
-        return own.hostKey(address).map { .key($0) }
+        return own.hostKey(address, invitation.space).map { .key($0) }
     }
 
     package static func secret(in path: String) throws -> String { try secret(in: path, ifMissing: "") }
@@ -256,7 +276,7 @@ private func enter(
 ) async throws(RelayError) -> WhiteboardClient {
     switch entering {
     case .user(let user): try await WhiteboardClient.connect(to: invitation, as: user, options: options)
-    case .code(let code): try await WhiteboardClient.takeUp(code: code, at: invitation.addresses[0], options: options)
+    case .code(let code): try await WhiteboardClient.takeUp(code: code, at: invitation, options: options)
     }
 }
 

@@ -164,6 +164,8 @@ public struct Configuration: Sendable {
 
     // MARK: Sessions
 
+    /// Whose logins it takes. Stays when others hold.
+    package var part = RelayPart.whole
     /// A connection that has not logged in within this time is closed. [SE4]
     public var loginTimeout = Duration.seconds(10)
     /// The presence timeout of a login that asks for none. [SE7]

@@ -55,6 +55,8 @@ package enum Event: Sendable {
     case lacksTLS(ConnectionID)
     /// It has become a WebSocket: it may log in now. `peer` takes the place of the one before. [WS1]
     case upgraded(ConnectionID, peer: Peer)
+    /// A door leads to these spaces from now on. [SE16]
+    case spacesChanged(Set<String>)
     /// A link is gone; nothing more may be asked of this id. Answers a `close` effect, too.
     case closed(ConnectionID, CloseCause)
     /// `nextDeadline` has come.
@@ -92,6 +94,8 @@ package enum Effect: Sendable {
     /// Write what the hub still has for this link (the farewell among it), as far as the peer takes it at once or
     /// within `lingerMilliseconds`, then close it and report `closed(_, .byHub)`. A WebSocket says the code once more. [WS8]
     case close(ConnectionID, ErrorCode, lingerMilliseconds: Int)
+    /// Take this link out with `handOver`, and give it to the hub of that space. [SE16]
+    case handOver(ConnectionID, to: String)
     /// Make this change durable, behind all before it, then tell `Event.persisted`; and what it holds of boards is to be
     /// put into their files, `Event.boardsWritten`.
     case persist(JournalRecord)

@@ -7,9 +7,8 @@ extension Hub {
     mutating func read(_ bytes: UnsafeRawBufferPointer, from connection: Connection.Index) {
         guard connections[connection].isOpen, !bytes.isEmpty else { return }
         connections[connection].lastHeard = now.instant
-        if connections[connection].state == .greeting, !isRelayProtocol(connection, bytes) { return }
-
         if connections[connection].isHeld { return hold(bytes, of: connection) }
+        if connections[connection].state == .greeting, !isRelayProtocol(connection, bytes) { return }
         pays(connection)
         var rest = bytes
         if !connections[connection].partial.isEmpty {

@@ -101,6 +101,7 @@ package struct Hub {
         case .speaksHTTP(let id): speaksHTTP(id)
         case .lacksTLS(let id): close(id.place, .tlsRequired, "this relay wants TLS: its address begins with relays://")
         case .upgraded(let id, let peer): upgraded(id, peer: peer)
+        case .spacesChanged(let names): configuration.part = .door(to: names)
         case .closed(let id, let cause): closed(id, cause)
         case .deadlineReached: deadlineReached()
         case .shutdown: shutdown()
@@ -124,9 +125,9 @@ package struct Hub {
     /// closed; what else is above one stays, and nothing comes to it until there is room. Clients were told `limits`, and go by them:
     /// these stay. [RT8]
     private mutating func configurationChanged(_ new: Configuration) {
-        let (isJournaled, limits) = (configuration.isJournaled, configuration.limits)
+        let (isJournaled, limits, part) = (configuration.isJournaled, configuration.limits, configuration.part)
         configuration = new
-        (configuration.isJournaled, configuration.limits) = (isJournaled, limits)
+        (configuration.isJournaled, configuration.limits, configuration.part) = (isJournaled, limits, part)
         accounts.configure(configuration)
         keptWindows.bytesMax = configuration.publishWindowBytesMax
         boards.usage.bytesMax = configuration.boardBytesTotalMax

@@ -59,7 +59,7 @@ package struct Site: Sendable {
         case webSocket
     }
 
-    package let routes: [String: Route]
+    package private(set) var routes: [String: Route]
     package var hosts: HostCheck
     /// Addresses of the relay for a browser that came by a wrong one, without keys.
     package var links: [String]
@@ -93,4 +93,7 @@ package struct Site: Sendable {
         self.links = links
         self.takesHTTPSOrigin = takesHTTPSOrigin
     }
+
+    /// The whiteboard's page is at these names as well: its script finds there which space is meant. [SE16]
+    package mutating func addPages(of spaces: some Sequence<String>) { for space in spaces { routes["/" + space] = routes["/"] } }
 }

@@ -113,6 +113,9 @@ package final class StreamSocket: @unchecked Sendable {
         }
     }
 
+    /// Another descriptor of the same connection, for whoever goes on with it; -1: the system gives none.
+    package func duplicate() -> Int32 { isClosed ? -1 : duplicateDescriptor(descriptor) }
+
     /// Calls `writable` once when the socket takes bytes again, after a write that would have blocked.
     package func waitUntilWritable() {
         dispatchPrecondition(condition: .onQueue(readiness.queue))

@@ -60,6 +60,7 @@ enum Entering {
         var secret: String
         var instance: String
         var key: String?
+        var space: String?
     }
 
     /// - Returns: the frames, and how many answers come.
@@ -72,7 +73,7 @@ enum Entering {
                 .login,
                 LoginRequest(
                     id: login, user: try Name(identity.user), secret: identity.secret, key: identity.key, instance: identity.instance,
-                    presenceTimeoutMs: presenceTimeoutMs, client: "boardrelay bench", resume: resume))
+                    presenceTimeoutMs: presenceTimeoutMs, client: "boardrelay bench", resume: resume, space: identity.space))
         ]
         if resume == nil {
             if member.readsMessages {

@@ -53,7 +53,10 @@ package struct LoadGenerator: ~Copyable {
     static let readBytes = 512 * 1024
     static let enteringMax = 64
 
-    package init(_ load: Load, target: SocketAddress, key: String?, origins: [SocketAddress] = [], meter: RelayMeter, poller: Poller) {
+    package init(
+        _ load: Load, target: SocketAddress, key: String?, space: String? = nil, origins: [SocketAddress] = [], meter: RelayMeter,
+        poller: Poller
+    ) {
         self.load = load
         self.target = target
         self.key = key
@@ -71,7 +74,7 @@ package struct LoadGenerator: ~Copyable {
             }
             return Entering.Identity(
                 user: "bench-\(hex(run))-\(number)", secret: hex(SystemEntropy.word()) + hex(SystemEntropy.word()),
-                instance: hex(SystemEntropy.word()), key: key)
+                instance: hex(SystemEntropy.word()), key: key, space: space)
         }
     }
 

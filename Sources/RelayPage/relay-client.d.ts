@@ -389,7 +389,7 @@ export const ErrorCode: Readonly<{
   loginTimeout: 203, tooManyConnections: 204, accessExpired: 205, tooManySessions: 206,
   protocolError: 300, versionNotSupported: 301, replaced: 302, abuse: 303, loggedOut: 304,
   frameTooLarge: 305, notRelayProtocol: 306, credentialsWrong: 307, keyChanged: 308,
-  endedByModerator: 309, banned: 310, tlsRequired: 311, connectFailed: 900, timedOut: 901, unsentFull: 902,
+  endedByModerator: 309, banned: 310, tlsRequired: 311, spaceUnknown: 312, connectFailed: 900, timedOut: 901, unsentFull: 902,
   clientClosed: 903, relayFault: 904, notConnected: 905, tooSlow: 906, lockLost: 907,
   otherRelay: 908,
 }>

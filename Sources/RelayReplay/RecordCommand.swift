@@ -16,7 +16,7 @@ extension Command {
         options: [
             .value("--for", as: "TIME", help: "Ends after this time, such as 45m. Default: Ctrl-C ends it."),
             .value("--timeout", as: "TIME", help: "How long to wait for what is on the board already. Default: 30s."),
-            .url, .user, .key, .keyFile, .token, .tokenFile,
+            .url, .space, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             """

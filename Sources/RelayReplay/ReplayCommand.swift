@@ -18,7 +18,7 @@ extension Command {
             .flag("--verify", help: "Watches with a second connection, and exits with 1 unless the relay kept every promise."),
             .flag("--retain", help: "Keeps each finished stroke for good, as one record under its id. What record wrote says itself what is kept."),
             .choice("--store", as: "WHERE", of: ReplayStoreKind.self, help: "metadata: also saves the whole board as item 'board' of the channel's metadata."),
-            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
+            .json, .url, .space, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             """

@@ -18,22 +18,34 @@ final class ControlServer: Sendable {
 
     /// - Parameters:
     ///   - isForGroup: the group of this process may ask, too.
-    ///   - backup: called for a backup, on a thread of its own.
-    ///   - answer: asked for each other request, on a queue of this server's; `nil` when the relay is gone.
-    init(
-        path: String, isForGroup: Bool, backup: @escaping @Sendable (([UInt8]) -> Bool) -> Void,
-        answer: @escaping @Sendable (ControlRequest) -> (any JSONObject)?
-    ) throws {
+    init(path: String, isForGroup: Bool, _ answers: ControlAnswers) throws {
         listener = try UnixListener(path: path, isForGroup: isForGroup) { line in
-            let request = ControlRequest(line: line)
-            if request == .backup { return .stream(backup) }
-            let refusal = ControlRefusal("requests are: about, status, usage, keys, backup, reload, rotate [join|host] [end]")
-            let answer = request.map { answer($0) ?? ControlRefusal("the relay has ended") } ?? refusal
-            return .line(String(decoding: JSONBody.encode(answer), as: UTF8.self))
+            func say(_ answer: any JSONObject) -> UnixListener.Answer { .line(String(decoding: JSONBody.encode(answer), as: UTF8.self)) }
+            var (answers, rest) = (answers, Substring(line))
+            if rest.first == "@" {
+                let name = rest.dropFirst().prefix { $0 != " " }
+                guard let space = answers.space(String(name)) else {
+                    return say(ControlRefusal("this relay has no space \(name.prefix(64).debugDescription)"))
+                }
+                (answers, rest) = (space, rest[name.endIndex...].drop { $0 == " " })
+            }
+            guard let request = ControlRequest(line: String(rest)) else { return say(ControlRefusal(ControlRequest.all)) }
+            if request == .backup { return .stream(answers.backup) }
+            return say(answers.answer(request) ?? ControlRefusal("the relay has ended"))
         }
     }
 
     func close() { listener.close() }
+}
+
+/// What answers on control sockets.
+struct ControlAnswers: Sendable {
+    /// Asked for each request but a backup, on the queue of a socket; `nil` when the relay is gone.
+    var answer: @Sendable (ControlRequest) -> (any JSONObject)?
+    /// Called for a backup, on a thread of its own.
+    var backup: @Sendable (([UInt8]) -> Bool) -> Void
+    /// Those of a space; `nil`: there is none of that name.
+    var space: @Sendable (String) -> ControlAnswers? = { _ in nil }
 }
 
 /// What can be asked on the control socket, as one line of words.
@@ -45,6 +57,12 @@ enum ControlRequest: Sendable, Equatable {
     case rotate(Set<AccessKeys.Kind>, endsSessions: Bool)
     case reload
     case backup
+    case spaces
+    case addSpace(String)
+    case removeSpace(String)
+
+    static let all = "requests are: about, status, usage, keys, backup, reload, rotate [join|host] [end], spaces, add NAME, remove NAME; "
+        + "with @NAME before it a space is asked"
 
     init?(line: String) {
         var words = line.split(separator: " ").map(String.init)
@@ -56,6 +74,9 @@ enum ControlRequest: Sendable, Equatable {
         case "keys" where words.isEmpty: self = .keys
         case "reload" where words.isEmpty: self = .reload
         case "backup" where words.isEmpty: self = .backup
+        case "spaces" where words.isEmpty: self = .spaces
+        case "add" where words.count == 1: self = .addSpace(words[0])
+        case "remove" where words.count == 1: self = .removeSpace(words[0])
         case "rotate":
             let endsSessions = words.last == "end"
             if endsSessions { words.removeLast() }
@@ -66,7 +87,10 @@ enum ControlRequest: Sendable, Equatable {
         }
     }
 
-    var line: String {
+    /// - Parameter space: the one that is asked.
+    func line(for space: String?) -> String { (space.map { "@\($0) " } ?? "") + line }
+
+    private var line: String {
         switch self {
         case .about: "about"
         case .status: "status"
@@ -74,6 +98,9 @@ enum ControlRequest: Sendable, Equatable {
         case .keys: "keys"
         case .reload: "reload"
         case .backup: "backup"
+        case .spaces: "spaces"
+        case .addSpace(let name): "add \(name)"
+        case .removeSpace(let name): "remove \(name)"
         case .rotate(let kinds, let endsSessions):
             (["rotate"] + AccessKeys.Kind.allCases.filter(kinds.contains).map(\.rawValue) + (endsSessions ? ["end"] : [])).joined(
                 separator: " ")
@@ -145,6 +172,8 @@ public struct KeysReport: JSONObject, Sendable {
     public var join = ""
     /// What the host key says.
     public var host = ""
+    /// Which of a relay's spaces it is.
+    package var space: String?
 
     package init() {}
 
@@ -154,6 +183,7 @@ public struct KeysReport: JSONObject, Sendable {
         announcedName = web.announcedName
         tls = web.tls
         isBehindTLS = !web.trustedProxies.isEmpty
+        space = web.space
         joinRole = role.rawValue
         join = keys.join
         host = keys.host
@@ -167,6 +197,7 @@ public struct KeysReport: JSONObject, Sendable {
         json("isBehindTLS", &isBehindTLS)
         json("join", &join)
         json("joinRole", &joinRole)
+        json("space", &space)
         json("tls", &tls)
     }
 
@@ -256,39 +287,60 @@ extension WhiteboardRelay {
     /// Asks the relay behind a control socket how it is reached.
     ///
     /// - Throws: `RelayServerError` when nobody answers there within 12 s.
-    package static func about(controlSocket path: String) throws(RelayServerError) -> RelayAbout { try ask(.about, path) }
+    package static func about(controlSocket path: String) throws(RelayServerError) -> RelayAbout { try ask(.about, path, nil) }
 
     /// Asks the relay behind a control socket how it is.
     ///
     /// - Throws: `RelayServerError` when nobody answers there within 12 s.
-    package static func status(controlSocket path: String) throws(RelayServerError) -> Status { try ask(.status, path) }
+    package static func status(controlSocket path: String, space: String? = nil) throws(RelayServerError) -> Status {
+        try ask(.status, path, space)
+    }
 
     /// Asks the relay behind a control socket what its process has used. Its work goes on beside that.
     ///
     /// - Throws: `RelayServerError` when nobody answers there within 12 s.
-    package static func usage(controlSocket path: String) throws(RelayServerError) -> ProcessUsage { try ask(.usage, path) }
+    package static func usage(controlSocket path: String) throws(RelayServerError) -> ProcessUsage { try ask(.usage, path, nil) }
 
     /// Asks the relay behind a control socket for its keys.
     ///
     /// - Throws: `RelayServerError` when nobody answers there within 12 s, or the relay has none.
-    public static func keys(controlSocket path: String) throws(RelayServerError) -> KeysReport { try ask(.keys, path) }
+    public static func keys(controlSocket path: String, space: String? = nil) throws(RelayServerError) -> KeysReport {
+        try ask(.keys, path, space)
+    }
 
     /// Has the relay behind a control socket draw keys anew: see `rotateKeys(_:endsSessions:)`.
     public static func rotateKeys(
-        _ kinds: Set<AccessKeys.Kind>, endsSessions: Bool, controlSocket path: String
+        _ kinds: Set<AccessKeys.Kind>, endsSessions: Bool, controlSocket path: String, space: String? = nil
     ) throws(RelayServerError) -> KeysReport {
-        try ask(.rotate(kinds, endsSessions: endsSessions), path)
+        try ask(.rotate(kinds, endsSessions: endsSessions), path, space)
     }
 
     /// Has the relay behind a control socket read its settings again.
     ///
     /// - Throws: `RelayServerError` when nobody answers there within 12 s, or the settings cannot be used.
-    package static func reload(controlSocket path: String) throws(RelayServerError) -> ReloadReport { try ask(.reload, path) }
+    package static func reload(controlSocket path: String) throws(RelayServerError) -> ReloadReport { try ask(.reload, path, nil) }
 
-    private static func ask<Answer: JSONObject>(_ request: ControlRequest, _ path: String) throws(RelayServerError) -> Answer {
+    /// Asks the relay behind a control socket for its spaces.
+    ///
+    /// - Throws: `RelayServerError` when nobody answers there within 12 s, or the relay has none.
+    package static func spaces(controlSocket path: String) throws(RelayServerError) -> SpacesReport { try ask(.spaces, path, nil) }
+
+    /// Has the relay behind a control socket make a space, and serve it.
+    package static func addSpace(_ name: SpaceName, controlSocket path: String) throws(RelayServerError) -> SpacesReport {
+        try ask(.addSpace(name.text), path, nil)
+    }
+
+    /// Has the relay behind a control socket end a space, and remove all that it has kept.
+    package static func removeSpace(_ name: SpaceName, controlSocket path: String) throws(RelayServerError) -> SpacesReport {
+        try ask(.removeSpace(name.text), path, nil)
+    }
+
+    private static func ask<Answer: JSONObject>(
+        _ request: ControlRequest, _ path: String, _ space: String?
+    ) throws(RelayServerError) -> Answer {
         let answer: String
         do {
-            answer = try UnixListener.query(path: path, line: request.line)
+            answer = try UnixListener.query(path: path, line: request.line(for: space))
         } catch {
             var failure = RelayServerError(text: "\(error)", nobodyAnswers: [ENOENT, ECONNREFUSED].contains(error.code))
             failure.isForbidden = [EACCES, EPERM].contains(error.code)

@@ -20,7 +20,9 @@ actor Engine {
     var links: [Link?] = []
     private var freeIndexes: [Int32] = []
     private var generation: UInt32 = 0
+    /// Of a space there is none: the door has the port.
     private(set) var listener: (any PortEntry)?
+    private(set) var isServing = false
     private(set) var readiness: Readiness? { didSet { door.withLock { $0 = readiness } } }
     /// The same, for other threads.
     nonisolated let door = Mutex<Readiness?>(nil)
@@ -75,36 +77,14 @@ actor Engine {
     /// Pages that were refused, which the log has named.
     var refusedOrigins: Set<String> = []
     var journalTimes = JournalTimes()
+    /// Where the door leads. [SE16]
+    var spaces: [String: Engine] = [:]
     let startedWallMilliseconds = SystemClock.wallMilliseconds()
     /// The hub's: to read it there copies the hub.
     var configuration: Configuration
 
     /// Shared by all links: an idle one owns no memory.
     let scratch = Scratch()
-
-    /// Bytes read from one link in one turn. [DL10]
-    static let readBudget = 128 * 1024
-    /// Of that, what a link is read at least when many have more than they may: as many as share 256 KiB.
-    private static let readBudgetMin = 16 * 1024
-    /// What is read from all links, behind which the system is asked who else can be read, and requests that wait are answered. [DL10]
-    private static let turnWorkMax = 64 * 1024
-    /// What a read and a frame count at least, in bytes. [DL10]
-    private static let readBytesMin = 1024
-    private static let frameBytes = 256
-    /// What a new connection counts: to accept it takes six calls of the system. [DL10]
-    private static let acceptedBytes = 8 * 1024
-    /// What an HTTP request, or a control frame of a WebSocket, counts besides.
-    static let webActionBytes = 12 * 1024
-    /// Bytes read from any, behind which what they have led to is written, tick or not: with those of one more turn they are fewer than
-    /// the packets that may wait for a reader, so that one who keeps up loses none to a burst. [DL10, DL4]
-    static let unflushedMax = 64 * 1024
-    static let vectorsPerWrite = 64
-    /// How long a peer that has received all that the relay has for it gets to close. Before that, the hub's `farewellLinger` counts.
-    static let farewellMilliseconds = 500
-    /// A turn may read a little more than 64 KiB. With a smaller bound it would cost each reader two writes.
-    static let bytesPerWrite = 256 * 1024
-    /// Of one message of a WebSocket, or one larger frame. [WS7]
-    static let bytesPerMessage = 64 * 1024
 
     init(
         configuration: Configuration, start: UInt32, access: AccessRules, flush: FlushPolicy, web: WebSite,
@@ -130,6 +110,15 @@ actor Engine {
     ///
     /// - Parameter tls: the certificate, where the relay speaks TLS.
     func start(host: String?, port: UInt16, tls: TLSIdentity? = nil) throws -> (host: String, port: UInt16) {
+        let readiness = try begin()
+        let listener = try tls.map { try listen(host, port, $0) } ?? listen(host, port, readiness)
+        self.listener = listener
+        holdsPort = true
+        refreshSite(listener.address.numeric)
+        return listener.address.numeric
+    }
+
+    func begin() throws -> Readiness {
         let readiness = try Readiness(queue: executor.queue, waitsOnOwnThread: true) { @Sendable [weak self] in
             if let self { EngineEntry.turnEnded(self, ()) }
         }
@@ -142,19 +131,17 @@ actor Engine {
             released: { @Sendable [weak self] tag in self?.assumeIsolated { $0.released(ConnectionID(tag: tag)) } })
         timer = try ReadinessTimer(on: readiness) { @Sendable [weak self] in self?.assumeIsolated { $0.deadlineReached() } }
         flushTimer = try ReadinessTimer(on: readiness) { @Sendable [weak self] in self?.assumeIsolated { $0.flushTick() } }
-        let listener = try tls.map { try listen(host, port, $0) } ?? listen(host, port, readiness)
-        self.listener = listener
-        holdsPort = true
+        isServing = true
         measureLater()
-        refreshSite(listener.address.numeric)
-        return listener.address.numeric
+        return readiness
     }
 
     /// Tells everybody, lets queues drain for a bounded time, closes all. Calling again waits for the same end.
     func stop() async {
-        guard let listener else { return await untilStopped() }
-        listener.close()
-        self.listener = nil
+        guard isServing else { return await untilStopped() }
+        isServing = false
+        listener?.close()
+        listener = nil
         hub.handle(.shutdown, at: Self.now())
         finishTurn()
         await untilStopped()
@@ -178,7 +165,7 @@ actor Engine {
     private var isReleased: Bool { !holdsPort && links.allSatisfy { $0 == nil } }
 
     private func resumeStopped() {
-        guard listener == nil, isReleased else { return }
+        guard !isServing, isReleased else { return }
         let waiting = stopped
         stopped = []
         for continuation in waiting { continuation.resume() }
@@ -190,10 +177,20 @@ actor Engine {
 
     /// - Returns: whether this turn takes another one. [DL10]
     func accepted(_ descriptor: Int32, _ peer: SocketAddress, isProtected: Bool = false) -> Bool {
-        guard listener != nil, let readiness else {
+        guard isServing, let readiness else {
             discardDescriptor(descriptor)
             return true
         }
+        let end = RemoteEnd(peer)
+        open(descriptor, end, isProtected: isProtected, peer: operators.peer(of: end), readiness)
+        carryOutEffects()
+        return turnWork < Self.turnWorkMax
+    }
+
+    @discardableResult
+    func open(
+        _ descriptor: Int32, _ end: RemoteEnd, isProtected: Bool, peer: Peer, _ readiness: Readiness, speech: Link.Speech = .unknown
+    ) -> ConnectionID {
         let index: Int32
         if let free = freeIndexes.popLast() {
             index = free
@@ -203,15 +200,15 @@ actor Engine {
         }
         generation &+= 1
         let id = ConnectionID(index: index, generation: generation)
-        let end = RemoteEnd(peer)
         let socket = StreamSocket(adopting: descriptor, on: readiness)
-        links[Int(index)] = Link(id: id, socket: socket, end: end, isProtected: isProtected)
+        var link = Link(id: id, socket: socket, end: end, isProtected: isProtected)
+        link.speech = speech
+        links[Int(index)] = link
         socket.activate(socketHandlers, tag: id.tag)
         let entropy = Entropy(high: SystemEntropy.word(), low: SystemEntropy.word())
-        hub.handle(.opened(id, entropy: entropy, peer: operators.peer(of: end)), at: Self.now())
-        carryOutEffects()
+        hub.handle(.opened(id, entropy: entropy, peer: peer), at: Self.now())
         turnWork += Self.acceptedBytes
-        return turnWork < Self.turnWorkMax
+        return id
     }
 
     /// Its descriptor is closed: the index may be used again.
@@ -391,6 +388,7 @@ actor Engine {
             for effect in current {
                 switch effect {
                 case .close(let id, let code, let linger): beginClosing(id, code, lingerMilliseconds: linger)
+                case .handOver(let id, let space): handOver(id, to: space)
                 case .log(let line): log(line)
                 case .persist(let record): changes.append(record)
                 case .readBoard(let read): boardReads.append(read)

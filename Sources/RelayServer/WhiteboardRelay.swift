@@ -78,6 +78,8 @@ public final class WhiteboardRelay: Sendable {
         /// Called on the relay's queue for each log line; must return at once. Those with `auditedAt` say what moderators did, and who
         /// changes the keys.
         public var log: @Sendable (LogLine) -> Void
+        /// Relays of this process that share its descriptors.
+        package var sharers = 1
         /// Called when keys were drawn anew and count; must return at once.
         package var keysChanged: @Sendable () -> Void = {}
         /// Asked on the control socket to read its settings again; may wait for the relay.
@@ -106,10 +108,13 @@ public final class WhiteboardRelay: Sendable {
     /// Where it listens, with the port that the system chose if it was asked to.
     public let address: RelayAddress
     let engine: Engine
+    /// What answers on a control socket.
+    let control: ControlAnswers
     private let controls: [ControlServer]
     private let journal: JournalWriter
     private let gate: Gate
-    private let watch: NetworkWatch
+    /// Of a space its door has it.
+    private let watch: NetworkWatch?
     /// Where it keeps what outlives a restart; `nil`: nowhere.
     private let folder: String?
     /// Names and proxies that count.
@@ -128,8 +133,11 @@ public final class WhiteboardRelay: Sendable {
     /// - Parameters:
     ///   - permit: asked before each call on the data folder's files.
     ///   - echoBytesMax: WebSockets send back what they get, messages of so many bytes at most: for tests against other people's clients.
+    ///   - part: a door has no control sockets, and a space no port either.
+    ///   - door: where a space is reached.
     static func start(
-        _ options: Options, permit: @escaping FolderStorage.Permit, echoBytesMax: Int? = nil
+        _ options: Options, permit: @escaping FolderStorage.Permit, echoBytesMax: Int? = nil, as part: RelayPart = .whole,
+        behind door: RelayAddress? = nil
     ) async throws(RelayServerError) -> WhiteboardRelay {
         let identity = try options.tls?.identity()
         let shown = shownWeb(options, identity)
@@ -140,6 +148,7 @@ public final class WhiteboardRelay: Sendable {
         let journal = JournalWriter(path: path, indexBytesMax: configuration.boardIndexBytesMax, permit: permit)
         let opened = try await journal.open(progress: options.didRead)
         configuration.isJournaled = path != nil
+        configuration.part = part
         // Nobody logs in to an echo.
         if echoBytesMax != nil { configuration.loginTimeout = .seconds(3_600) }
         configuration.boardBytesTotalMax = boardBytesTotalMax(
@@ -165,19 +174,23 @@ public final class WhiteboardRelay: Sendable {
             await engine.restore(opened, from: journal)
             // The start number is durable before anybody sees it: offsets of two starts must never be mistaken.
             if let failure = await journal.flush() { throw RelayServerError(text: failure) }
-            let bound = try await engine.start(host: options.host, port: options.port, tls: identity)
-            var address = RelayAddress(
-                host: options.host ?? bound.host, port: bound.port, protection: identity.map { .pinned($0.certificate.pin) } ?? .plain)
-            address.isLasting = options.port != 0
-            let shownWeb = Mutex(shown)
-            let controls = try controls(options, address, engine, journal, gate, shownWeb)
-            // By new addresses browsers may ask, too.
-            let watch = NetworkWatch(queue: engine.executor.queue) { @Sendable [weak engine] _ in
-                engine?.assumeIsolated { $0.networkChanged() }
+            let address: RelayAddress
+            if let door {
+                try await engine.startBehindDoor()
+                address = door
+            } else {
+                address = try await listen(options, engine, identity)
             }
+            let shownWeb = Mutex(shown)
+            let control = answers(options, address, engine, journal, gate, shownWeb)
+            let controls = part == .whole ? try controls(options, address, control) : []
+            // By new addresses browsers may ask, too.
+            let watch =
+                door != nil ? nil
+                : NetworkWatch(queue: engine.executor.queue) { @Sendable [weak engine] _ in engine?.assumeIsolated { $0.networkChanged() } }
             return WhiteboardRelay(
-                address: address, engine: engine, controls: controls, journal: journal, gate: gate, watch: watch, folder: path,
-                web: shownWeb)
+                address: address, engine: engine, control: control, controls: controls, journal: journal, gate: gate, watch: watch,
+                folder: path, web: shownWeb)
         } catch {
             await engine.stop()
             await journal.close()
@@ -187,17 +200,26 @@ public final class WhiteboardRelay: Sendable {
         }
     }
 
+    private static func listen(_ options: Options, _ engine: Engine, _ identity: TLSIdentity?) async throws -> RelayAddress {
+        let bound = try await engine.start(host: options.host, port: options.port, tls: identity)
+        var address = RelayAddress(
+            host: options.host ?? bound.host, port: bound.port, protection: identity.map { .pinned($0.certificate.pin) } ?? .plain)
+        address.isLasting = options.port != 0
+        return address
+    }
+
     /// How it meets browsers, with what others must know of its certificate.
     private static func shownWeb(_ options: Options, _ identity: TLSIdentity?) -> Web {
         var web = options.web
-        web.tls = identity.map { TLSReport($0.certificate, allowsPlain: options.tls?.allowsPlain ?? false) }
+        // A space has its door's.
+        if let identity { web.tls = TLSReport(identity.certificate, allowsPlain: options.tls?.allowsPlain ?? false) }
         return web
     }
 
-    /// The sockets on which the operator asks.
-    private static func controls(
+    /// What the operator is answered.
+    private static func answers(
         _ options: Options, _ address: RelayAddress, _ engine: Engine, _ journal: JournalWriter, _ gate: Gate, _ web: Mutex<Web>
-    ) throws -> [ControlServer] {
+    ) -> ControlAnswers {
         let started = SystemClock.monotonicNanoseconds()
         let answer: @Sendable (ControlRequest) -> (any JSONObject)? = { [weak engine] request in
             guard let engine else { return nil }
@@ -210,6 +232,7 @@ public final class WhiteboardRelay: Sendable {
                 return gate.rotate(kinds, endsSessions: endsSessions, engine, address, web.withLock { $0 })
             case .reload: return options.reload()
             case .backup: preconditionFailure("a backup is no answer of one line")
+            case .spaces, .addSpace, .removeSpace: return ControlRefusal("this relay has no spaces: 'serve --spaces' has")
             }
         }
         let backup: @Sendable (([UInt8]) -> Bool) -> Void = { [weak engine] send in
@@ -217,8 +240,13 @@ public final class WhiteboardRelay: Sendable {
             var backup = Backup(of: journal)
             engine.auditNow("operator \(backup.send(by: send))")
         }
+        return ControlAnswers(answer: answer, backup: backup)
+    }
+
+    /// The sockets on which the operator asks.
+    static func controls(_ options: Options, _ address: RelayAddress, _ answers: ControlAnswers) throws -> [ControlServer] {
         func control(_ path: String, isForGroup: Bool = false) throws -> ControlServer {
-            try ControlServer(path: path, isForGroup: isForGroup, backup: backup, answer: answer)
+            try ControlServer(path: path, isForGroup: isForGroup, answers)
         }
         var controls = try options.controlSocket.map { [try control($0)] } ?? []
         if let path = options.groupSocket { controls.append(try control(path, isForGroup: true)) }
@@ -246,13 +274,13 @@ public final class WhiteboardRelay: Sendable {
         var configuration = options.hub
         let descriptors = SystemDescriptors.raise()
         // With TLS a connection has three: its own, and a pair to the engine; and what OpenSSL keeps of it.
-        let each = options.tls == nil ? 1 : 3
+        let each = (options.tls == nil ? 1 : 3) * options.sharers
         if options.tls != nil {
             configuration.connectionsMax = min(configuration.connectionsMax, configuration.sessionMemoryMax / tlsConnectionBytes)
         }
         let configured = configuration.connectionsMax
         configuration.connectionsMax = connectionsMax(configured: configuration.connectionsMax, descriptors: descriptors / each)
-        if configuration.connectionsMax < configured {
+        if configuration.connectionsMax < configured, options.sharers == 1 {
             let text = "the system allows \(descriptors) descriptors: at most \(configuration.connectionsMax) connections"
             options.log(LogLine(.warning, text + ", not \(configured)"))
         }
@@ -296,11 +324,12 @@ public final class WhiteboardRelay: Sendable {
     private static let lastStart = Mutex(UInt32(0))
 
     private init(
-        address: RelayAddress, engine: Engine, controls: [ControlServer], journal: JournalWriter, gate: Gate, watch: NetworkWatch,
-        folder: String?, web: Mutex<Web>
+        address: RelayAddress, engine: Engine, control: ControlAnswers, controls: [ControlServer], journal: JournalWriter, gate: Gate,
+        watch: NetworkWatch?, folder: String?, web: Mutex<Web>
     ) {
         self.address = address
         self.engine = engine
+        self.control = control
         self.controls = controls
         self.journal = journal
         self.gate = gate
@@ -320,7 +349,7 @@ public final class WhiteboardRelay: Sendable {
         let identity = try options.tls?.identity()
         let shown = Self.shownWeb(options, identity)
         let web = try WebSite(shown)
-        guard (identity == nil) == (self.web.withLock { $0.tls } == nil) else {
+        guard (shown.tls == nil) == (tls == nil) else {
             throw RelayServerError(text: "a relay speaks TLS from its start on, or not at all: restart it")
         }
         var configuration = Self.withDescriptors(options)
@@ -348,7 +377,7 @@ public final class WhiteboardRelay: Sendable {
     ///
     /// Calling again waits for the same end. A server that is dropped without it goes on until the process ends.
     public func stop() async {
-        watch.cancel()
+        watch?.cancel()
         for control in controls { control.close() }
         await engine.stop()
         await journal.close()

@@ -37,6 +37,8 @@ package struct LoginRequest: JSONObject {
     package var client: String?
     package var readerLimits: ReaderLimits?
     package var resume: ResumeRequest?
+    /// Which part of a shared relay it is for. [SE16]
+    package var space: String?
 
     package init() {}
 
@@ -44,7 +46,7 @@ package struct LoginRequest: JSONObject {
         id: UInt32, versions: [Int] = [Limits.protocolVersion], capabilities: [String]? = nil, user: Name?, secret: String? = nil,
         code: String? = nil, key: String? = nil, token: String? = nil, joinCode: String? = nil, instance: String, device: String? = nil,
         onlyDevice: Bool? = nil, lastNumber: UInt64? = nil, presenceTimeoutMs: Int? = nil, client: String? = nil,
-        readerLimits: ReaderLimits? = nil, resume: ResumeRequest? = nil
+        readerLimits: ReaderLimits? = nil, resume: ResumeRequest? = nil, space: String? = nil
     ) {
         self.id = id
         self.versions = versions
@@ -63,6 +65,7 @@ package struct LoginRequest: JSONObject {
         self.client = client
         self.readerLimits = readerLimits
         self.resume = resume
+        self.space = space
     }
 
     package mutating func fields(_ json: inout JSONFields) {
@@ -80,6 +83,7 @@ package struct LoginRequest: JSONObject {
         json("readerLimits", &readerLimits)
         json("resume", &resume)
         json("secret", &secret)
+        json("space", &space)
         json("token", &token)
         json("user", &user)
         json("versions", &versions)

@@ -21,8 +21,8 @@ enum Main {
 @available(macOS 15, iOS 18, *)
 enum Boardrelay {
     static let commands: [Command] = [
-        .serve, .config, .reload, .service, .tls, .find, .demo, .sub, .pub, .history, .presence, .meta, .lock, .board, .user, .channel,
-        .device, .record, .replay, .status, .key, .token, .check, .repair, .backup, .restore, .bench(.own), .completion, .man,
+        .serve, .space, .config, .reload, .service, .tls, .find, .demo, .sub, .pub, .history, .presence, .meta, .lock, .board, .user,
+        .channel, .device, .record, .replay, .status, .key, .token, .check, .repair, .backup, .restore, .bench(.own), .completion, .man,
     ]
 
     static func main() async {

@@ -140,7 +140,7 @@ import Testing
 
     /// What nobody sees from outside but by how much memory or how many turns it takes, or that has no default.
     static let innerSettings = [
-        "isJournaled", "boardExpiry", "boardAuthorKeysMax", "authorMemoryMax", "boardIndexBytesMax", "catchUpTurnBytes", "expiryRetry",
+        "isJournaled", "part", "boardExpiry", "boardAuthorKeysMax", "authorMemoryMax", "boardIndexBytesMax", "catchUpTurnBytes", "expiryRetry",
         "sharedChunksPerChannelMax", "chunkBytesMin", "chunkBytesMax", "farewellLinger", "shutdownLinger",
     ]
 }

@@ -204,6 +204,8 @@ test('[AC1] an address that a relay prints, and a link to a board, has the crede
     'relay://10.0.0.1:7420/#key=abc': 'ws://10.0.0.1:7420/ws',
     'https://board.school/lesson/#key=abc': 'wss://board.school/lesson/ws',
     'wss://board.school/lesson/socket': 'wss://board.school/lesson/socket',
+    'http://192.168.1.5:7420/school-a#key=abc': 'ws://192.168.1.5:7420/ws',
+    'https://board.school/relay/school-a': 'wss://board.school/relay/ws',
   }
   for (const [address, place] of Object.entries(places)) {
     const {bufferedBytes} = webSocketTransport(address)(handlers)

@@ -59,7 +59,7 @@ for (const name of Object.keys(languages)) {
       assert.match(board, /^[a-z]+-[a-z]+-[1-9]\d\d$/)
       assert.ok(title.length <= boardLettersMax && board.length <= boardLettersMax, title)
       assert.equal(board.split('-').at(-1), number, 'the number of the title is that of the address')
-      const link = linkTo('http://192.168.100.100:7420', checkedName(board), {key: 'k'.repeat(26)})
+      const link = linkTo('http://192.168.100.100:7420/', checkedName(board), {key: 'k'.repeat(26)})
       assert.ok(link.includes(`#/b/${board}?`) && readAddress(new URL(link).hash).board === board && qrCode(link), link)
       if (!isOther(name)) assert.equal(nameFor(title), board)
       if (name === 'en') assert.equal(titleOf(board), title, 'who has English words sets no title')

@@ -25,7 +25,7 @@ class Tabs {
 
 let count = 0
 globalThis.location = {host: 'relay', hash: ''}
-globalThis.history = {replaceState(_, __, address) { globalThis.location.hash = address.slice(1) }}
+globalThis.history = {replaceState(_, __, address) { globalThis.location.hash = address }}
 
 /** The module as a tab of its own loads it, with the storage that all tabs have and one that is the tab's. */
 function tab(localStorage, sessionStorage = new MemoryStorage()) {

@@ -349,19 +349,19 @@ test('what one publisher can have a page keep is bounded: the oldest goes, and n
 
 test('a link leads to its board and key, and the key of a host stays with the host', () => {
   for (const credential of [undefined, {key: 'a&b=c#d'}]) {
-    const {hash} = new URL(linkTo('http://192.168.1.5:7420', 'our board?', credential))
+    const {hash} = new URL(linkTo('http://192.168.1.5:7420/', 'our board?', credential))
     const read = readAddress(hash)
     assert.deepEqual([read.board, read.credential?.key], ['our board?', credential?.key])
   }
   assert.deepEqual(readAddress('#key=host&j=guest').credential, {key: 'host', guestKey: 'guest'})
-  assert.match(linkTo('http://x', 'b', {key: 'host', guestKey: 'guest'}), /\?k=guest$/)
-  assert.equal(linkTo('http://x', 'b', {token: 'a.b.c'}), 'http://x/#/b/b', 'a token is for one person')
-  const own = deviceLink('http://x', 'our board?', {key: 'ho/st', guestKey: 'guest'}, '3J7XQ0M9TZ')
+  assert.match(linkTo('http://x/', 'b', {key: 'host', guestKey: 'guest'}), /\?k=guest$/)
+  assert.equal(linkTo('http://x/', 'b', {token: 'a.b.c'}), 'http://x/#/b/b', 'a token is for one person')
+  const own = deviceLink('http://x/', 'our board?', {key: 'ho/st', guestKey: 'guest'}, '3J7XQ0M9TZ')
   assert.deepEqual(readAddress(new URL(own).hash),
       {board: 'our board?', credential: {key: 'ho/st', guestKey: 'guest'}, code: '3J7XQ-0M9TZ'}, 'the rights go with the person')
-  assert.equal(deviceLink('http://x', 'b', undefined, '3J7XQ0M9TZ'), 'http://x/#/b/b?code=3J7XQ-0M9TZ')
+  assert.equal(deviceLink('http://x/', 'b', undefined, '3J7XQ0M9TZ'), 'http://x/#/b/b?code=3J7XQ-0M9TZ')
   const keys = {key: 'k'.repeat(26), guestKey: 'k'.repeat(26)}
-  assert.ok(qrCode(deviceLink('http://192.168.100.100:7420', 'brisk-otter-417', keys, '3J7XQ0M9TZ')), 'there is room for it')
+  assert.ok(qrCode(deviceLink('http://192.168.100.100:7420/', 'brisk-otter-417', keys, '3J7XQ0M9TZ')), 'there is room for it')
   assert.equal(spelled('3J7XQ0M9TZ'), '3J7XQ-0M9TZ')
   assert.deepEqual(['#/b/_x', '#/b/%E0', '#/b/', ''].map(hash => readAddress(hash).board), [undefined, undefined, undefined, undefined])
 })

@@ -350,8 +350,8 @@ const sabotages = [
  * break one, build, and see `python3 Tests/Browser/check.py --only 'lesson of ten'` red at the step that is named.
  */
 const ofLesson = [
-  ['invite: a guest gets the host’s key', 'link.show(linkTo(location.origin, board, session.credential))',
-    'link.show(linkTo(location.origin, board, {key: session.credential?.key}))'],
+  ['invite: a guest gets the host’s key', 'link.show(linkTo(home(), board, session.credential))',
+    'link.show(linkTo(home(), board, {key: session.credential?.key}))'],
   ['erase: a step back is forgotten and not taken', 'undo: () => turn(undo.undo(records))', 'undo: () => undo.undo(records)'],
 ]
 

@@ -37,6 +37,29 @@ import Testing
                 """#)
     }
 
+    @Test("numbers of another part of the program stand in the same families, under a label of their own")
+    func parts() {
+        var whole = MetricsText(), part = MetricsText()
+        whole.single("up", .gauge, "One.", 1)
+        part.single("up", .gauge, "One.", 2)
+        part.begin("sent_total", .counter, "Two.")
+        part.sample(3, [.init("lane", "messages")])
+        for space in ["a", "b"] { whole.add(part, .init("space", space)) }
+        #expect(
+            whole.text == """
+                # HELP up One.
+                # TYPE up gauge
+                up 1
+                up{space="a"} 2
+                up{space="b"} 2
+                # HELP sent_total Two.
+                # TYPE sent_total counter
+                sent_total{space="a",lane="messages"} 3
+                sent_total{space="b",lane="messages"} 3
+
+                """)
+    }
+
     @Test("the histogram of Prometheus' documentation: buckets hold all below them, and the last holds all")
     func histogram() {
         var histogram = MetricHistogram(bounds: [0.05, 0.1, 0.2, 0.5, 1])

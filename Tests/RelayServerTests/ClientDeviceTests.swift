@@ -148,17 +148,18 @@ import Testing
         try await withRelay(.keys()) { server, address in
             let (phoneOptions, tabletOptions) = (options(server, "phone"), options(server, "tablet"))
             let phone = try await WhiteboardClient.connect(to: address, as: "alice", options: phoneOptions)
+            let there = Invitation(address)
             #expect(await code { _ = try await WhiteboardClient.connect(to: address, as: "alice", options: tabletOptions) } == .userIDTaken)
             let void = try await phone.handOver()
             let offer = try await phone.handOver()
             #expect(offer.code.utf8.count == 10 && offer.validFor == .seconds(120) && offer.code != void.code)
             #expect(
-                await code { _ = try await WhiteboardClient.takeUp(code: void.code, at: address, options: tabletOptions) } == .codeWrong)
+                await code { _ = try await WhiteboardClient.takeUp(code: void.code, at: there, options: tabletOptions) } == .codeWrong)
             let typed = offer.code.lowercased().prefix(5) + "-" + offer.code.lowercased().suffix(5)
-            let tablet = try await WhiteboardClient.takeUp(code: String(typed), at: address, options: tabletOptions)
+            let tablet = try await WhiteboardClient.takeUp(code: String(typed), at: there, options: tabletOptions)
             #expect(tablet.user == "alice" && tablet.secret == phone.secret && tablet.device != phone.device)
             #expect(
-                await code { _ = try await WhiteboardClient.takeUp(code: offer.code, at: address, options: tabletOptions) } == .codeWrong)
+                await code { _ = try await WhiteboardClient.takeUp(code: offer.code, at: there, options: tabletOptions) } == .codeWrong)
             // It can offer, as any device.
             _ = try await tablet.handOver()
             let again = try await WhiteboardClient.connect(to: address, as: "alice", options: tabletOptions)
@@ -172,9 +173,10 @@ import Testing
     func notKept() async throws {
         try await withRelay(.keys()) { server, address in
             let phone = try await WhiteboardClient.connect(to: address, as: "alice", options: options(server, "phone"))
+            let there = Invitation(address)
             try Data().write(to: folder.appendingPathComponent("file"))
             let code = try await phone.handOver().code, options = options(server, "file")
-            #expect(await self.code { _ = try await WhiteboardClient.takeUp(code: code, at: address, options: options) } == .secretNotKept)
+            #expect(await self.code { _ = try await WhiteboardClient.takeUp(code: code, at: there, options: options) } == .secretNotKept)
             var host = self.options(server, "host")
             host.credential = server.keys.map { .key($0.host) }
             let moderator = try await WhiteboardClient.connect(to: address, as: "host", options: host)

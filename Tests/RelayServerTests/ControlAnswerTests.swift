@@ -15,7 +15,7 @@ struct ControlAnswerTests {
         try check(ProcessUsage())
         var keys = KeysReport()
         keys.announcedName = "boardrelay.local"
-        keys.tls = TLSReport()
+        (keys.tls, keys.space) = (TLSReport(), "a")
         try check(keys)
         try check(TLSReport())
         var about = RelayAbout()

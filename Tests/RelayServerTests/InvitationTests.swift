@@ -28,9 +28,12 @@ import Testing
             ("192.168.1.5#key=%FF", Invitation(Self.home, credential: .key("%FF"))),
             ("192.168.1.5#key=%+1", Invitation(Self.home, credential: .key("%+1"))),
             (
-                "192.168.1.5#also=board.local:80&also=ftp://x&also=%5B::1%5D&relay=0a&space=s%26t&newer=1",
-                Invitation(home, or: [RelayAddress(host: "board.local", port: 80), RelayAddress(host: "::1")], relayID: "0a", space: "s&t")
+                "192.168.1.5#also=board.local:80&also=ftp://x&also=%5B::1%5D&relay=0a&newer=1",
+                Invitation(home, or: [RelayAddress(host: "board.local", port: 80), RelayAddress(host: "::1")], relayID: "0a")
             ),
+            ("http://192.168.1.5:7420/school-a#key=abc", Invitation(Self.home, credential: .key("abc"), space: "school-a")),
+            ("192.168.1.5/b2/?x=1#/b/lesson", Invitation(Self.home, channel: "lesson", space: "b2")),
+            ("192.168.1.5/status#key=abc", Invitation(Self.home, credential: .key("abc"))), ("192.168.1.5/A", Invitation(Self.home)),
             (
                 "https://board.example/#k=abc&also=relays://192.168.1.5",
                 Invitation(
@@ -50,7 +53,8 @@ import Testing
             Invitation(Self.home), Invitation(Self.home, credential: .key("a-b_c.d")),
             Invitation(Self.home, credential: .token("a.b.c"), channel: "x?y#z &%"),
             Invitation(
-                RelayAddress(host: "::1", port: 9), or: [Self.home], credential: .key("k"), channel: "lesson", relayID: "0a", space: "é&="),
+                RelayAddress(host: "::1", port: 9), or: [Self.home], credential: .key("k"), channel: "lesson", relayID: "0a",
+                space: "school-a"),
             Invitation(Self.pinned("::1", 9), or: [Self.pinned("board.local")], credential: .key("k")),
             Invitation(RelayAddress(host: "board.local", protection: .certified), channel: "lesson"),
         ])
@@ -88,6 +92,7 @@ import Testing
         dump(invitation, to: &dumped)
         #expect(!"\(invitation)\(dumped)\(String(reflecting: invitation))".contains("SECRETISH"))
         #expect("\(invitation)" == "relay://192.168.1.5:7420, lesson" && RelayAddress(invitation.text) == nil)
+        #expect("\(Invitation(Self.home, space: "b2"))" == "relay://192.168.1.5:7420/b2")
     }
 
     @Test("a client comes in by an invitation: at the first address where its relay answers, with its credential unless there is another")

@@ -84,6 +84,15 @@ final class RawLink: @unchecked Sendable {
         }
     }
 
+    /// Takes the head of an answer of HTTP, and nothing behind it.
+    func waitForHead() throws {
+        var head: [UInt8] = [], byte: UInt8 = 0
+        while !head.suffix(4).elementsEqual([13, 10, 13, 10]) {
+            guard recv(descriptor, &byte, 1, 0) == 1 else { throw SocketAddress.Failure("receive", code: errno) }
+            head.append(byte)
+        }
+    }
+
     func login(_ user: String, instance: String = "00000000000000aa") throws {
         try send(.json(.login, LoginRequest(id: 1, user: try Name(user), instance: instance)))
         _ = try frames(until: .welcome)

@@ -34,10 +34,10 @@ extension WhiteboardClient {
     }
 
     /// The same of one more device of a user. [AC17]
-    package static func takeUp(code: String, at address: RelayAddress, options: ClientOptions = .init()) async throws(RelayError)
-        -> WhiteboardClient
-    {
-        try await connected(WhiteboardClient(Invitation(address), code: code, options: options))
+    package static func takeUp(
+        code: String, at invitation: Invitation, options: ClientOptions = .init()
+    ) async throws(RelayError) -> WhiteboardClient {
+        try await connected(WhiteboardClient(invitation, code: code, options: options))
     }
 
     private static func connected(_ client: WhiteboardClient) async throws(RelayError) -> WhiteboardClient {

@@ -7,8 +7,8 @@ import RelayWire
 ///     let invitation = try Invitation("http://192.168.1.5:7420/#key=…")
 ///     let client = try WhiteboardClient(invitation, user: "alice-7f3a")
 ///
-/// Its text is what a relay prints, what its QR code has, or a link to a board of the whiteboard page. Behind `#`, which no browser
-/// sends, stand parts with `&` between them:
+/// Its text is what a relay prints, what its QR code has, or a link to a board of the whiteboard page. The path is the `space`. Behind
+/// `#`, which no browser sends, stand parts with `&` between them:
 ///
 /// | part | means |
 /// | --- | --- |
@@ -17,7 +17,6 @@ import RelayWire
 /// | `also=HOST:PORT`, any number | `addresses`, behind the first |
 /// | `relay=…` | `relayID` |
 /// | `pin=…`, once | the `protection` of the addresses: 22 letters |
-/// | `space=…` | `space` |
 ///
 /// What else stands there is ignored: a newer relay may say more.
 ///
@@ -33,7 +32,7 @@ public struct Invitation: Hashable, Sendable {
     public var relayID: String?
     /// The pin of the server's key, which its addresses carry.
     package var pin: KeyPin? { if case .pinned(let pin) = addresses.first?.protection { pin } else { nil } }
-    /// Which part of a shared relay is meant. It is kept, and not used yet.
+    /// Which of a relay's spaces is meant; `nil`: the only one, or a relay without spaces.
     public var space: String?
 
     /// The invitation to a relay whose parts are known.
@@ -67,7 +66,7 @@ public struct Invitation: Hashable, Sendable {
         try Self.check(addresses)
         channel = first("/b/").flatMap { try? Name($0).text }
         relayID = first("relay")
-        space = first("space")
+        space = Self.space(place)
         credential =
             switch parts.first(where: { Self.credentials.contains($0.name) && !$0.value.isEmpty }) {
             case (let name, let value)? where name.hasPrefix("k"): .key(value)
@@ -85,10 +84,17 @@ public struct Invitation: Hashable, Sendable {
         case .joinCode, nil: break
         }
         parts += addresses.dropFirst().map { ("also", $0.description) }
-        parts += [("relay", relayID), ("pin", pin?.description), ("space", space)]
+        parts += [("relay", relayID), ("pin", pin?.description)]
         let query = parts.compactMap { part in part.value.map { "\(part.name)=\(Self.encoded($0))" } }.joined(separator: "&")
         let path = channel.map { "/b/" + Self.encoded($0) + (query.isEmpty ? "" : "?") } ?? ""
-        return addresses[0].pageURL + (path.isEmpty && query.isEmpty ? "" : "#" + path + query)
+        return addresses[0].pageURL + (space ?? "") + (path.isEmpty && query.isEmpty ? "" : "#" + path + query)
+    }
+
+    /// The path of an address, if it is the name of a space.
+    private static func space(_ place: String) -> String? {
+        let host = place.split(separator: "://", maxSplits: 1).last ?? ""
+        let path = host.drop { $0 != "/" && $0 != "?" }.dropFirst().prefix { $0 != "?" }
+        return try? SpaceName(path.last == "/" ? path.dropLast() : path).text
     }
 
     private static func pin(_ texts: [String]) throws(RelayError) -> KeyPin? {
@@ -161,7 +167,9 @@ public struct Invitation: Hashable, Sendable {
 
 extension Invitation: CustomStringConvertible, CustomReflectable {
     /// The first address and the channel, and nothing of the credential.
-    public var description: String { "\(addresses.first.map { "\($0)" } ?? "nowhere")\(channel.map { ", \($0)" } ?? "")" }
+    public var description: String {
+        "\(addresses.first.map { "\($0)" } ?? "nowhere")\(space.map { "/\($0)" } ?? "")\(channel.map { ", \($0)" } ?? "")"
+    }
 
     public var customMirror: Mirror { Mirror(self, children: ["addresses": addresses, "channel": channel as Any]) }
 }

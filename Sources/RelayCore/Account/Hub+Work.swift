@@ -150,7 +150,8 @@ extension Hub {
         // Long before others would be refused for what waits.
         let isMuch = accounts.heldFrames.used > configuration.heldBytesMax / 2
         if isMuch || count > configuration.heldBytesPerConnection { pauseReading(connection) }
-        guard connections[connection].state == .greeting, count > Limits.bytesBeforeLoginMax else { return }
+        let isForSpace = connections[connection].input == .held(for: .space)
+        guard connections[connection].state == .greeting, !isForSpace, count > Limits.bytesBeforeLoginMax else { return }
         close(connection, .frameTooLarge, "at most \(Limits.bytesBeforeLoginMax) bytes may come before login, not \(count)")
     }
 

@@ -36,6 +36,8 @@ struct Connection {
         case reader
         /// Its address guesses keys. [AC2]
         case guesses
+        /// Its login is for a space, whose hub gets it. [SE16]
+        case space
     }
 
     var id = ConnectionID(index: -1, generation: 0)

@@ -12,6 +12,7 @@ extension Hub {
             return close(connection, .versionNotSupported, "this relay speaks version \(Limits.protocolVersion), and this client does not")
         }
         let request = try decode(LoginRequest.self, body)
+        guard isForThis(request.space, connection) else { return }
         let checked = try CheckedLogin(request, timeoutDefault: configuration.presenceTimeoutDefault)
         guard !hasGuessedEnough(connection), !isPutOff(checked, request, connection) else { return }
         let (admission, offer, channel): (Admission, DeviceOffers.Offer?, Name?)

@@ -20,24 +20,54 @@ package struct MetricsText: Sendable {
         }
     }
 
-    /// The lines so far.
-    package private(set) var text = ""
-    private var families: Set<String> = []
-    private var family = ""
-    private var kind = Kind.gauge
+    private struct Family {
+        var name: String
+        var kind: Kind
+        var help: String
+        var samples: [Sample] = []
+    }
+
+    private struct Sample {
+        /// Behind the family's name.
+        var suffix: String
+        var labels: [Label]
+        var value: String
+    }
+
+    private var families: [Family] = []
+    private var places: [String: Int] = [:]
 
     package init() {}
+
+    /// The lines.
+    package var text: String {
+        var text = ""
+        for family in families {
+            text += "# HELP \(family.name) \(Self.escaped(family.help, quotes: false))\n# TYPE \(family.name) \(family.kind.rawValue)\n"
+            for sample in family.samples { Self.write(sample, of: family.name, to: &text) }
+        }
+        return text
+    }
+
+    /// Adds what another part of the program counts, under a label of its own; metrics of which this has none come last.
+    package mutating func add(_ other: MetricsText, _ label: Label) {
+        for family in other.families {
+            if places[family.name] == nil { begin(family.name, family.kind, family.help) }
+            families[places[family.name]!].samples += family.samples.map { sample in
+                Sample(suffix: sample.suffix, labels: [label] + sample.labels, value: sample.value)
+            }
+        }
+    }
 
     /// Begins the samples of one metric: all of a family stand together, under one head.
     package mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
         precondition(Self.isName(name, colons: true), "no name of a metric: \(name)")
-        precondition(families.insert(name).inserted, "a metric stands twice: \(name)")
-        (family, self.kind) = (name, kind)
-        text += "# HELP \(name) \(Self.escaped(help, quotes: false))\n# TYPE \(name) \(kind.rawValue)\n"
+        precondition(places.updateValue(families.count, forKey: name) == nil, "a metric stands twice: \(name)")
+        families.append(Family(name: name, kind: kind, help: help))
     }
 
-    package mutating func sample(_ value: some BinaryInteger, _ labels: [Label] = []) { line(family, labels, "\(value)") }
-    package mutating func sample(_ value: Double, _ labels: [Label] = []) { line(family, labels, Self.number(value)) }
+    package mutating func sample(_ value: some BinaryInteger, _ labels: [Label] = []) { add("", labels, "\(value)") }
+    package mutating func sample(_ value: Double, _ labels: [Label] = []) { add("", labels, Self.number(value)) }
 
     /// A family with one sample.
     package mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: some BinaryInteger) {
@@ -47,30 +77,36 @@ package struct MetricsText: Sendable {
 
     /// Cumulative buckets, `+Inf`, sum and count.
     package mutating func histogram(_ histogram: MetricHistogram, _ labels: [Label] = []) {
-        precondition(kind == .histogram, "\(family) is a \(kind.rawValue)")
+        precondition(families.last?.kind == .histogram, "\(families.last?.name ?? "nothing") is no histogram")
         var count: UInt64 = 0
         for (bound, inBucket) in zip(histogram.bounds, histogram.counts) {
             count += inBucket
-            line(family + "_bucket", labels + [Label("le", Self.number(bound))], "\(count)")
+            add("_bucket", labels + [Label("le", Self.number(bound))], "\(count)")
         }
-        line(family + "_bucket", labels + [Label("le", "+Inf")], "\(histogram.count)")
-        line(family + "_sum", labels, Self.number(histogram.sum))
-        line(family + "_count", labels, "\(histogram.count)")
+        add("_bucket", labels + [Label("le", "+Inf")], "\(histogram.count)")
+        add("_sum", labels, Self.number(histogram.sum))
+        add("_count", labels, "\(histogram.count)")
     }
 
-    private mutating func line(_ name: String, _ labels: [Label], _ value: String) {
-        precondition(!family.isEmpty, "a sample without a metric")
-        text += name
-        if !labels.isEmpty {
+    private mutating func add(_ suffix: String, _ labels: [Label], _ value: String) {
+        precondition(!families.isEmpty, "a sample without a metric")
+        for label in labels {
+            precondition(Self.isName(label.name, colons: false) && !label.name.hasPrefix("__"), "no name of a label: \(label.name)")
+        }
+        families[families.count - 1].samples.append(Sample(suffix: suffix, labels: labels, value: value))
+    }
+
+    private static func write(_ sample: Sample, of family: String, to text: inout String) {
+        text += family + sample.suffix
+        if !sample.labels.isEmpty {
             text += "{"
-            for (index, label) in labels.enumerated() {
-                precondition(Self.isName(label.name, colons: false) && !label.name.hasPrefix("__"), "no name of a label: \(label.name)")
+            for (index, label) in sample.labels.enumerated() {
                 if index > 0 { text += "," }
-                text += "\(label.name)=\"\(Self.escaped(label.value, quotes: true))\""
+                text += "\(label.name)=\"\(escaped(label.value, quotes: true))\""
             }
             text += "}"
         }
-        text += " \(value)\n"
+        text += " \(sample.value)\n"
     }
 
     static func isName(_ name: String, colons: Bool) -> Bool {

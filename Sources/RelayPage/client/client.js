@@ -4,7 +4,7 @@ import {ChannelState, NoNewest, NoPicture} from './channel-state.js'
 import {hexadecimal, keepSecret, keptSecret, tabsDevice} from './identity.js'
 import {channelKey} from './keys.js'
 import {Cell, Latest} from './latest.js'
-import {credentialOf, webSocketTransport} from './links.js'
+import {credentialOf, spaceOf, webSocketTransport} from './links.js'
 import {ClientMachine} from './machine.js'
 import {optionsOf, taken} from './options.js'
 import {Outbox} from './outbox.js'
@@ -17,7 +17,7 @@ import {checkedName} from './text.js'
 /** @import {Events} from './events.js' */
 /** @import {CallOptions, ClientEvent, ClientOptions, LinkState, ReaderOptions, RestoredRecord, Transport, Unsent} from './types.js' */
 
-const optionNames = ['storage', 'scope', 'secret', 'code', 'device', 'onlyDevice', 'acceptsRelay', 'credential', 'token',
+const optionNames = ['storage', 'scope', 'secret', 'code', 'device', 'onlyDevice', 'acceptsRelay', 'credential', 'token', 'space',
   'presenceTimeout', 'readerLimits', 'description', 'connectTimeout', 'unsentCountMax', 'unsentBytesMax', 'random', 'wallClock']
 const credentialNames = ['key', 'token', 'joinCode']
 const readerLimitNames = ['packetsPerSecond', 'bytesPerSecond', 'waitingBytes']
@@ -51,7 +51,8 @@ export class ClientCore extends Shell {
     const {storage, scope, secret, wallClock, credential, token, code, device, presenceTimeout, connectTimeout, ...settings} =
       optionsOf('new RelayClient', options, optionNames)
     const isAddress = typeof address !== 'function'
-    const place = scope ?? (isAddress ? new URL(address).host : 'relay')
+    if (isAddress) settings.space ??= spaceOf(address)
+    const place = (scope ?? (isAddress ? new URL(address).host : 'relay')) + (settings.space ? `/${settings.space}` : '')
     if (code === undefined) checkedName(user)
     super(new ClientMachine({
       description: 'relay-client.js', presenceTimeoutMs: presenceTimeout, connectTimeoutMs: connectTimeout ?? 10_000, ...settings,

@@ -17,7 +17,7 @@ export const ErrorCode = Object.freeze({
   // The connection ends; the client stays away.
   protocolError: 300, versionNotSupported: 301, replaced: 302, abuse: 303, loggedOut: 304, frameTooLarge: 305,
   notRelayProtocol: 306, credentialsWrong: 307, keyChanged: 308, endedByModerator: 309, banned: 310,
-  tlsRequired: 311,
+  tlsRequired: 311, spaceUnknown: 312,
   // The client's own, never on the wire.
   connectFailed: 900, timedOut: 901, unsentFull: 902, clientClosed: 903, relayFault: 904, notConnected: 905, tooSlow: 906, lockLost: 907,
   otherRelay: 908,

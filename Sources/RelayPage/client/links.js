@@ -6,13 +6,13 @@
  * anywhere.
  *
  * @param {string|URL} address `http:`, `https:`, `ws:`, `wss:` or `relay:`, as a relay prints it or a board's link has it. What stands
- *   behind `#` is no part of the place; a path that ends in `/` is that of the relay's page, and its WebSockets are at `ws` there
+ *   behind `#` is no part of the place; a path that ends in `/`, or in a space, is that of the relay's page, with WebSockets at `ws`
  * @returns {Transport}
  */
 export function webSocketTransport(address) {
   const url = new URL(String(address).replace(/^(http|relay)/, 'ws'))
   url.hash = ''
-  if (url.pathname.endsWith('/')) url.pathname += 'ws'
+  if (url.pathname.endsWith('/') || spaceOf(address)) url.pathname = url.pathname.replace(/[^/]*$/, 'ws')
   return ({opened, received, ended}) => {
     if (!globalThis.WebSocket) {
       const advice = 'give the client a transport of your own instead of an address'
@@ -27,6 +27,14 @@ export function webSocketTransport(address) {
     socket.onclose = ({code, reason}) => ended(reason || `the WebSocket was closed with ${code}`)
     return {send: bytes => socket.send(bytes), get bufferedBytes() { return socket.bufferedAmount }, close: () => socket.close()}
   }
+}
+
+/** The space that an address of the page names. [SE16] */
+export function spaceOf(address) {
+  const {protocol, pathname} = new URL(address)
+  const name = pathname.split('/').at(-1)
+  // A WebSocket's path is its own.
+  return protocol.startsWith('ws') || /^(ws|status)?$/.test(name) ? undefined : name
 }
 
 /**

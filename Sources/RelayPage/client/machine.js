@@ -218,13 +218,13 @@ export class ClientMachine {
     this.flows.lostEarly = []
     this.outbound.drop()
     this.heartbeat.heard(now)
-    const {user, secret, code, device, onlyDevice, presenceTimeoutMs, readerLimits, description} = this.settings
+    const {user, secret, code, device, onlyDevice, presenceTimeoutMs, readerLimits, description, space} = this.settings
     // A code stands in place of user id and token, until the welcome has told the id. [AC17]
     const who = code === undefined ? {user, secret, ...this.credential} : {code, key: this.credential?.key}
     const body = {
       id: this.requests.nextID(), versions: [1], capabilities: ['goOn'], ...who, instance: this.instance,
       device, onlyDevice: onlyDevice || undefined, lastNumber: this.sent.lastNumber || undefined,
-      presenceTimeoutMs, readerLimits, client: description, resume: this.session.resumption,
+      presenceTimeoutMs, readerLimits, client: description, resume: this.session.resumption, space,
     }
     this.outbound.write({type: 'login', body})
   }

@@ -44,12 +44,9 @@ export type Transport = (handlers: LinkHandlers) => Link
 
 /** An absent field is no limit. [DL11] */
 export interface ReaderLimits {
-  /** 1…10,000 */
-  packetsPerSecond?: number
-  /** 1,024…1,000,000,000 */
-  bytesPerSecond?: number
-  /** 16,384…262,144 */
-  waitingBytes?: number
+  /** 1…10,000 */ packetsPerSecond?: number
+  /** 1,024…1,000,000,000 */ bytesPerSecond?: number
+  /** 16,384…262,144 */ waitingBytes?: number
 }
 
 export interface ClientOptions {
@@ -57,6 +54,8 @@ export interface ClientOptions {
   storage?: KeptStorage
   /** What their keys begin with, instead of the address's host. */
   scope?: string
+  /** Which of a relay's spaces is meant, instead of the one that the address's path names. */
+  space?: string
   /** 32 hexadecimal digits that show whose the user id is, instead of those kept. [AC3] */
   secret?: string
   /** Of `handOver` of the user's other device: in place of id and secret, which come with the login and are kept in `storage`. */

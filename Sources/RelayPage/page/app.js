@@ -347,7 +347,7 @@ const toastLater = (word, action, run) => restOfWords().then(() => toast(say(wor
 const invite = () => late.invite().then(({invite}) => invite(session), noModule)
 const typeCode = () => late.joinCode().then(async ({askBoard}) => {
   const board = await askBoard(session.user)
-  if (board) location.hash = linkTo('', board).slice(1)
+  if (board) location.hash = linkTo('', board)
 }, noModule)
 const offerDevice = () => late.invite().then(({offerDevice}) => offerDevice({session, failed}), noModule)
 

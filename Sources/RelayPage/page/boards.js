@@ -21,7 +21,7 @@ const icons = {
   copy: 'M9 9h10.5v10.5H9zM5.5 15H4.5V4.5H15v1',
 }
 
-const go = name => { location.hash = linkTo('', name).slice(1) }
+const go = name => { location.hash = linkTo('', name) }
 
 /** All of a board as a small picture on white, as far as that is small enough to be kept. */
 export function thumbnail(elements) {

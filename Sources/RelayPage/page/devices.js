@@ -1,7 +1,7 @@
 // One more device of the same person: the link that leads it here, and how it becomes that person.
 import {ClientCore} from '../client/client.js'
 import {explain} from './explain.js'
-import {adoptPerson, keep, loginWith} from './identity.js'
+import {adoptPerson, home, keep, loginWith} from './identity.js'
 import {newID} from './ink.js'
 import {ask} from './ui.js'
 import {say} from './words/index.js'
@@ -10,9 +10,9 @@ import {say} from './words/index.js'
 export const spelled = code => `${code.slice(0, 5)}-${code.slice(5)}`
 
 /** A link to a board as the same person, good once. It has this page's own key, a host's as well: so the other device has the same rights. */
-export function deviceLink(origin, board, {key, guestKey} = {}, code) {
+export function deviceLink(page, board, {key, guestKey} = {}, code) {
   const query = Object.entries({k: key, j: guestKey, code: spelled(code)}).filter(([, value]) => value)
-  return `${origin}/#/b/${encodeURIComponent(board)}?${query.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`
+  return `${page}#/b/${encodeURIComponent(board)}?${query.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`
 }
 
 /**
@@ -25,7 +25,7 @@ export function deviceLink(origin, board, {key, guestKey} = {}, code) {
 export async function comeWith(code, {board, credential, storage, Client = ClientCore}) {
   const device = newID().slice(0, 16)
   const options = {code, credential: loginWith(credential), storage, scope: location.host, device}
-  const client = new Client(location.origin + '/ws', undefined, options)
+  const client = new Client(home(), undefined, options)
   try {
     await client.connect()
     const {name} = await client.channel(board).presence.states(client.user).catch(() => ({}))

@@ -20,7 +20,7 @@ export async function linkEnded(session, reason) {
     const {channel = session.board, ...given} = await askKey(key, user)
     session.credential = given
     keepGiven(given)
-    if (channel !== session.board) return void (location.hash = linkTo('', channel).slice(1))
+    if (channel !== session.board) return void (location.hash = linkTo('', channel))
   } else await ask('ended-dialog', say('end.title'), text, [['ended-again', say('end.again')]], [], true)
   session.connect(user, device)
 }

@@ -1,18 +1,30 @@
 // Who is at this page and where: board and key of the address, the person of this browser, and which device this tab is.
+import {spaceOf} from '../client/links.js'
 import {checkedName} from '../client/text.js'
 import {newID} from './ink.js'
 
+/** The page's address: its path names the space. [SE16] */
+export const home = () => location.origin + (location.pathname ?? '/')
+const space = () => globalThis.location?.pathname && spaceOf(location.href)
+const place = () => location.host + (space() ? `/${space()}` : '')
+
 const forgetful = {}
 
-/** A storage; where the browser gives none, one that lasts as long as the page. */
+/** A storage, of this space alone; where there is none, one that lasts as long as the page. */
 export function open(kind) {
   try {
-    return window[kind]
+    return space() ? part(window[kind], `${space()}/`) : window[kind]
   } catch {
     const items = new Map()
     return forgetful[kind] ??= {getItem: key => items.get(key) ?? null, setItem: (key, value) => items.set(key, value),
         removeItem: key => items.delete(key), key: at => [...items.keys()][at], get length() { return items.size }}
   }
+}
+
+function part(storage, start) {
+  const keys = () => Object.keys(storage).filter(key => key.startsWith(start))
+  return {getItem: key => storage.getItem(start + key), setItem: (key, value) => storage.setItem(start + key, value),
+      removeItem: key => storage.removeItem(start + key), key: at => keys()[at].slice(start.length), get length() { return keys().length }}
 }
 
 /** Keeps what the page can do without: a storage may be full. */
@@ -36,9 +48,9 @@ export function readAddress(hash) {
   return {board, credential: key ? {key, guestKey} : token ? {token} : undefined, ...code && {code}}
 }
 
-/** A link to a board; the key stands behind `#`, so no server ever gets it in a request line. A token is its owner's alone. */
-export function linkTo(origin, board, {key, guestKey = key} = {}) {
-  return `${origin}/#/b/${encodeURIComponent(board)}${guestKey ? `?k=${encodeURIComponent(guestKey)}` : ''}`
+/** A link to a board, behind the page's address, if there is one; the key stands behind `#`, so no server ever gets it in a request line. A token is its owner's alone. */
+export function linkTo(page, board, {key, guestKey = key} = {}) {
+  return `${page}#/b/${encodeURIComponent(board)}${guestKey ? `?k=${encodeURIComponent(guestKey)}` : ''}`
 }
 
 /** The user that a token is for: it is good for no other. Whether it is right the relay judges. [AC1] */
@@ -117,7 +129,7 @@ export const isOutdated = user => person().user !== user
 /** From now on this browser's person is the one whose other device has given it a code. [AC17] */
 export function adoptPerson({user, device, relay}, credential) {
   const before = person()
-  if (before.user && before.user !== user) local.removeItem(`boardrelay.secret.${location.host}.${before.user}`)
+  if (before.user && before.user !== user) local.removeItem(`boardrelay.secret.${place()}.${before.user}`)
   write(local, personPlace, {user, relay, ...credential?.key && {credential}})
   hearTabs()
   settle(device)
@@ -175,7 +187,7 @@ export const isKnownTab = () => tab.getItem('whiteboard.device') !== null
 export async function claimDevice(user, lost) {
   const pool = readPool()
   const kept = tab.getItem('whiteboard.device')
-  const hasUnsent = device => local.getItem(`boardrelay.outbox.${location.host}.${user}.${device}`)
+  const hasUnsent = device => local.getItem(`boardrelay.outbox.${place()}.${user}.${device}`)
   const draw = () => newID().slice(0, 16)
   // Asleep as this one was, others may be the rest of the pool.
   if (lost) mine = {device: draw()}

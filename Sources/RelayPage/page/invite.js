@@ -1,6 +1,6 @@
 // Dialogs that show others, and a person's own devices, the way to the board. They come when they are wanted.
 import {deviceLink, spelled} from './devices.js'
-import {isOwnRelay, linkTo} from './identity.js'
+import {home, isOwnRelay, linkTo} from './identity.js'
 import {CodeBox} from './join-code.js'
 import {qrCode, qrPath} from './qr.js'
 import {ask, field, make, toast} from './ui.js'
@@ -43,7 +43,7 @@ export async function invite(session) {
   await Promise.race([renewGuestKey(session), new Promise(resolve => setTimeout(resolve, 1_000))])
   const {board, credential} = session
   const link = linkBox(say('invite.link'))
-  const show = () => link.show(linkTo(location.origin, board, session.credential))
+  const show = () => link.show(linkTo(home(), board, session.credential))
   show()
   const text = isLocal ? 'invite.local' : credential?.token ? 'invite.token'
     : session.mayClear && credential?.key && !credential.guestKey ? 'invite.hosts' : session.mayDraw ? 'invite.draw' : 'invite.watch'
@@ -65,7 +65,7 @@ export async function offerDevice({session, failed}) {
   try {
     const {code, validMs} = await session.client.handOver()
     const link = linkBox(say('device.link'))
-    link.show(deviceLink(location.origin, session.board, session.credential, code))
+    link.show(deviceLink(home(), session.board, session.credential, code))
     const timer = setTimeout(() => document.querySelector('#device-dialog')?.close(), validMs)
     await ask('device-dialog', say('device.title'), say(isLocal ? 'invite.local' : 'device.text'), [['device-close', say('done')]],
         [make('p', {id: 'device-code', textContent: spelled(code)}), ...link.parts])

@@ -2,7 +2,7 @@
 import {Moderation} from '../client/moderation.js'
 import {RelayClient} from '../relay-client.js'
 import {explain} from './explain.js'
-import {open} from './identity.js'
+import {home, open} from './identity.js'
 import {newID} from './ink.js'
 import {ask, field, make} from './ui.js'
 import {say} from './words/index.js'
@@ -27,7 +27,7 @@ export function codeOf(text) {
  */
 export async function redeem(joinCode, user, Client = RelayClient) {
   const options = {credential: {joinCode}, storage: open('localStorage'), scope: location.host, device: newID().slice(0, 16)}
-  const client = new Client(location.origin + '/ws', user, options)
+  const client = new Client(home(), user, options)
   try {
     await client.connect()
     return client.invitation
@@ -119,8 +119,8 @@ export class CodeBox {
       if (this.#closing.signal.aborted) return this.moderation().withdrawJoinCode().catch(() => {})
       Object.assign(this, {code})
       this.#hasEnded = false
-      this.#show(make('p', {textContent: say('code.go', {address: location.origin})}), make('output', {textContent: spelled(code)}),
-          make('p', {textContent: say('code.holds')}))
+      this.#show(make('p', {textContent: say('code.go', {address: home().replace(/\/$/, '')})}),
+          make('output', {textContent: spelled(code)}), make('p', {textContent: say('code.holds')}))
     } catch (error) {
       // A relay without a join key has no code, and nobody misses it.
       if (error.name === 'limitReached') this.#show(make('p', {textContent: say('code.noPlace')}))

@@ -3,7 +3,7 @@ import {ClientCore} from '../client/client.js'
 import {ErrorCode} from '../client/errors.js'
 import {wakeUpWithPage} from '../client/page-wake-up.js'
 import {hundredths} from './format.js'
-import {isOwnRelay, loginWith, open} from './identity.js'
+import {home, isOwnRelay, loginWith, open} from './identity.js'
 import {writePackets} from './points.js'
 import {Writer} from './writer.js'
 
@@ -49,7 +49,7 @@ export class Session extends Writer {
       unsent.get(this.board).forEach(({key}) => records.touched.add(key))
     }
     Object.assign(this, {user, device, inUse: new Map()})
-    this.client = new this.Client(location.origin + '/ws', user, {
+    this.client = new this.Client(home(), user, {
       storage: open('localStorage'), scope: location.host, credential: loginWith(this.credential), presenceTimeout: presenceTimeoutMs,
           device, acceptsRelay: relay => isOwnRelay(relay, this.credential),
           description: [...this.name].slice(0, 12).join('') + ' (whiteboard)',

@@ -11,7 +11,9 @@ import {keepLanguage, label, preferred, say, speak} from './words/index.js'
 const everyMs = 1_000
 /** Of the last hour, which has a new sample each minute. */
 const hourEveryMs = 20_000
-const kept = 'status.credential'
+/** Of `/status?space=school-a`. [SE16] */
+const space = new URLSearchParams(location.search).get('space') ?? undefined
+const kept = `status.credential${space ? `/${space}` : ''}`
 const storage = open('sessionStorage')
 const user = `status-${newID().slice(0, 8)}`
 /** The same for each key that is tried: by it the relay knows this user again. [AC3] */
@@ -40,7 +42,7 @@ const keep = credential => storage.setItem(kept, JSON.stringify(credential))
 function arrive() {
   const given = credentialOf(location.hash)
   if (given) keep(given)
-  if (location.hash) history.replaceState(null, '', location.pathname)
+  if (location.hash) history.replaceState(null, '', location.pathname + location.search)
   return JSON.parse(storage.getItem(kept)) ?? undefined
 }
 
@@ -55,7 +57,7 @@ async function askKey(why) {
 function connect() {
   clearTimeout(timer)
   const mine = client = new RelayClient(location.origin + '/ws', user, {
-    secret, credential: arrive(), description: 'status page', presenceTimeout: 5_000,
+    secret, space, credential: arrive(), description: 'status page', presenceTimeout: 5_000,
   })
   mine.connect().catch(() => {})
   showLink(mine, wakeUpWithPage(mine))

@@ -49,8 +49,14 @@ struct Backup {
         } catch {
             (answer, words) = (ControlRefusal(error.text), "did not get a backup: \(error.text)")
         }
-        if !isCut { _ = send([0, 0, 0, 0] + JSONBody.encode(answer) + Array("\n".utf8)) }
+        if !isCut { Self.end(with: answer, by: send) }
         return words
+    }
+
+    static func refuse(_ text: String, by send: ([UInt8]) -> Bool) { end(with: ControlRefusal(text), by: send) }
+
+    private static func end(with answer: any JSONObject, by send: ([UInt8]) -> Bool) {
+        _ = send([0, 0, 0, 0] + JSONBody.encode(answer) + Array("\n".utf8))
     }
 
     private mutating func sendFiles(by send: ([UInt8]) -> Bool) throws(RelayServerError) {
@@ -154,9 +160,11 @@ extension WhiteboardRelay {
     ///
     /// - Parameter take: of what it throws the backup ends.
     /// - Throws: when it is not whole.
-    package static func backup(controlSocket path: String, _ take: ([UInt8]) throws -> Void) throws -> BackupReport {
+    package static func backup(
+        controlSocket path: String, space: String? = nil, _ take: ([UInt8]) throws -> Void
+    ) throws -> BackupReport {
         var pieces = BackupPieces()
-        try UnixListener.query(path: path, line: ControlRequest.backup.line) { try pieces.read($0, take) }
+        try UnixListener.query(path: path, line: ControlRequest.backup.line(for: space)) { try pieces.read($0, take) }
         return try pieces.finish()
     }
 }

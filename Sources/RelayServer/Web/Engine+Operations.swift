@@ -16,10 +16,18 @@ extension Engine {
         static let all = [health, readiness, metrics]
     }
 
-    func answer(to request: HTTPRequest, _ web: WebLink) -> HTTPResponse {
+    /// - Returns: `nil` if the spaces have to be asked first.
+    func answer(to request: HTTPRequest, _ web: WebLink, _ id: ConnectionID) -> HTTPResponse? {
         switch request.target.path {
         case Path.health: return .text(.ok, "ok\n")
-        case Path.readiness: return isReady()
+        case Path.readiness:
+            let own = hub.hindrance
+            guard own == nil, !spaces.isEmpty else { return Self.readiness(own) }
+            askSpaces(for: id, { $0.hub.hindrance }) { hindrances in
+                let (hindered, all) = (hindrances.compactMap(\.value), hindrances.count)
+                return Self.readiness(hindered.first.map { "\(hindered.count) of \(all) spaces: \($0)" })
+            }
+            return nil
         case Path.metrics:
             guard operators.allows(request, from: web.end) else {
                 if !request.values("authorization").isEmpty {
@@ -28,14 +36,24 @@ extension Engine {
                 }
                 return HTTPResponse(HTTPRefusal.operatorOnly)
             }
-            return .text(.ok, metricsText(), mediaType: MetricsText.mediaType)
+            var text = MetricsText()
+            process(&text)
+            metrics(&text)
+            guard !spaces.isEmpty else { return Self.response(text) }
+            let own = text
+            askSpaces(for: id, { $0.metrics() }) { texts in
+                var text = own
+                for (space, part) in texts { text.add(part, .init("space", space)) }
+                return Self.response(text)
+            }
+            return nil
         default: return HTTPResponse(HTTPRefusal.notFound)
         }
     }
 
     func measureLater() {
         enter(afterMilliseconds: 60_000 / LastHour.notesPerSample) { engine in
-            guard engine.listener != nil else { return }
+            guard engine.isServing else { return }
             engine.measure()
             engine.measureLater()
         }
@@ -52,15 +70,21 @@ extension Engine {
     }
 
     /// Whether the relay can do all of its work: a relay that cannot store anything serves, but is not ready.
-    private func isReady() -> HTTPResponse {
-        hub.hindrance.map { .text(.serviceUnavailable, "\($0)\n") } ?? .text(.ok, "ready\n")
+    private static func readiness(_ hindrance: String?) -> HTTPResponse {
+        hindrance.map { .text(.serviceUnavailable, "\($0)\n") } ?? .text(.ok, "ready\n")
     }
 
-    private func metricsText() -> String {
+    private static func response(_ text: MetricsText) -> HTTPResponse { .text(.ok, text.text, mediaType: MetricsText.mediaType) }
+
+    private func metrics() -> MetricsText {
+        var text = MetricsText()
+        metrics(&text)
+        return text
+    }
+
+    private func metrics(_ text: inout MetricsText) {
         let census = hub.census(isDetailed: false)
         let counters = census.counters
-        var text = MetricsText()
-        process(&text)
         gauges(census, &text)
         bounds(census, configuration, &text)
         if let tls = tlsCounters {
@@ -121,7 +145,6 @@ extension Engine {
         for (status, count) in webCounters.answers.sorted(by: { $0.key < $1.key }) { text.sample(count, [.init("status", "\(status)")]) }
 
         delays(hub.delays, &text)
-        return text.text
     }
 
     /// What Prometheus' clients tell of each process.

@@ -12,6 +12,7 @@ extension Engine {
         let reachable = Interfaces.reachable(RelayAddress(host: bound.host, port: bound.port))
         let names = Interfaces.names() + [announcedName].compactMap { $0 }
         site = web.site(port: bound.port, addresses: Interfaces.addresses(), names: names, links: reachable.map(\.pageURL))
+        site.addPages(of: spaces.keys)
     }
 
     /// Other bounds hold, and other names, origins, proxies and operators' token.

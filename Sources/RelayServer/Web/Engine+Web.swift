@@ -43,7 +43,8 @@ extension Engine {
         case .receive(let range):
             hub.receive(UnsafeRawBufferPointer(rebasing: bytes[range]), from: id, at: Self.now())
         case .respond(let answer): respond(answer, web, id)
-        case .ask(let request): respond(web.gateway.answer(answer(to: request, web), wallMilliseconds: wall), web, id)
+        case .ask(let request):
+            if let answer = answer(to: request, web, id) { respond(web.gateway.answer(answer, wallMilliseconds: wall), web, id) }
         case .upgrade(let answer, let request):
             webCounters.count(answer)
             web.append(answer.head)
@@ -58,7 +59,7 @@ extension Engine {
         }
     }
 
-    private func respond(_ answer: Gateway.Answer, _ web: WebLink, _ id: ConnectionID) {
+    func respond(_ answer: Gateway.Answer, _ web: WebLink, _ id: ConnectionID) {
         webCounters.count(answer)
         if answer.refusal == .foreignOrigin { tellOfOrigin(web) }
         web.append(answer)

@@ -42,6 +42,18 @@ final class WebLink {
         deadline = now + Self.idle
     }
 
+    /// A WebSocket that another engine has begun, between two messages of this side.
+    init(_ end: RemoteEnd, continuing gateway: Gateway) {
+        self.end = end
+        self.gateway = gateway
+        stage = .webSocket
+        waiting = .webSocket
+        deadline = .max
+    }
+
+    /// Whether nothing waits to be written but what the hub has.
+    var hasSaidAll: Bool { !hasPieces && !outlet.hasFront && outlet.announcedBytes == 0 }
+
     func upgraded() { stage = .webSocket }
 
     /// - Parameter frame: the last one that the peer gets; `nil` if it gets none.

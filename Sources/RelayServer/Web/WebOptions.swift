@@ -18,6 +18,9 @@ extension WhiteboardRelay {
         /// What the local network calls the relay, while it does.
         package var announcedName: String?
 
+        /// Which of a relay's spaces it is.
+        var space: String?
+
         /// What others must know of the relay's TLS, where it speaks TLS.
         package var tls: TLSReport?
 

@@ -32,12 +32,11 @@ package final class HubDriver {
     /// Who may come in, as the hub was told last.
     package private(set) var access: AccessRules
 
+    package private(set) var onTheirWay: [(id: ConnectionID, space: String)] = []
     /// Whether links are flushed at the end of each event, and take nothing. Without it a test has the turns of the shell.
     package var offers = true
-
     /// Every second link is a WebSocket, whose bytes leave in messages of whole frames.
     package var mixesLinks = false
-
     /// - Parameter now: when it starts; some moment if `nil`.
     package init(
         configuration: Configuration = .init(), start: UInt32 = 1_800_000_000, now: Now? = nil, entropy: UInt64 = 42,
@@ -424,6 +423,7 @@ package final class HubDriver {
         for effect in effects {
             switch effect {
             case .close(let id, _, _): links[Int(id.index)].isClosing = true
+            case .handOver(let id, let space): onTheirWay.append((id, space))
             case .log(let line): log.append(line)
             case .persist(let record):
                 if hub.settings.isJournaled {

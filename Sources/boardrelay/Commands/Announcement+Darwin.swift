@@ -11,12 +11,12 @@
         // Safe: what is mutable is touched on `queue` only.
         private let queue = DispatchQueue(label: "boardrelay.announcement")
         private let settings: ServeSettings
-        private let server: WhiteboardRelay
+        private let server: ServedRelay
         private let log: ServeLog
         private var service: SystemDNS?, place: SystemDNS?
 
         /// - Returns: `nil` if nobody is to be told: one of its addresses alone the system cannot announce.
-        init?(_ settings: ServeSettings, _ server: WhiteboardRelay, _ log: ServeLog) {
+        init?(_ settings: ServeSettings, _ server: ServedRelay, _ log: ServeLog) {
             guard let host = settings.announcedHost else { return nil }
             guard host == "::" || host == "0.0.0.0" else {
                 log.note("The network is not told of this relay: it listens on \(host) alone.")

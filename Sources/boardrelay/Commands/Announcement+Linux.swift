@@ -14,7 +14,7 @@
         private let watch: NetworkWatch
 
         /// - Returns: `nil` if nobody is to be told, or nobody can be: the log says why.
-        init?(_ settings: ServeSettings, _ server: WhiteboardRelay, _ log: ServeLog) {
+        init?(_ settings: ServeSettings, _ server: ServedRelay, _ log: ServeLog) {
             guard let host = settings.announcedHost else { return nil }
             let path = settings.folder.map { $0 + ($0.hasSuffix("/") ? "" : "/") + "name" }
             let port = server.address.port

@@ -3,6 +3,7 @@
 #else
     import Foundation
 #endif
+import RelayClient
 import RelayConsole
 import RelayIO
 import RelayServer
@@ -14,7 +15,7 @@ extension Command {
         name: "backup",
         summary: "saves the data folder of a relay while it runs",
         options: [
-            .value("--to", as: "FILE", help: "Writes this file, whole or not at all; - for standard output."), .json, .url,
+            .value("--to", as: "FILE", help: "Writes this file, whole or not at all; - for standard output."), .json, .url, .space,
         ] + ControlSocket.options,
         notes: [
             """
@@ -64,8 +65,9 @@ extension Command {
         let path = try ControlSocket.ask(place, address: \.address) { path throws(RelayServerError) in
             try WhiteboardRelay.status(controlSocket: path)
         }.path
+        let space = try arguments.invitation().space
         let report = try await unlessInterrupted(leaving: isPiped ? nil : WholeFile.temporary(target)) {
-            try save(isPiped ? nil : WholeFile(target, mode: 0o600), from: path)
+            try save(isPiped ? nil : WholeFile(target, mode: 0o600), from: path, space)
         }
         let object: JSONValue = [
             "type": "backup", "file": .string(target), "files": .integer(report.files), "bytes": .integer(report.bytes),
@@ -76,12 +78,12 @@ extension Command {
     }
 
     /// - Parameter file: `nil`: standard output.
-    private static func save(_ file: WholeFile?, from path: String) throws -> BackupReport {
+    private static func save(_ file: WholeFile?, from path: String, _ space: String?) throws -> BackupReport {
         var file = file, bytes = 0
         let progress = ReadProgress()
         defer { progress.clear() }
         do {
-            let report = try WhiteboardRelay.backup(controlSocket: path) { piece in
+            let report = try WhiteboardRelay.backup(controlSocket: path, space: space) { piece in
                 if file == nil { try pipe(piece) } else { try file!.write(piece) }
                 bytes += piece.count
                 progress.show(bytes)

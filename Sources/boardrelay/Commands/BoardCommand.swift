@@ -31,7 +31,7 @@ extension Command {
             .value(
                 "--timeout", as: "TIME",
                 help: "Gives up after this time with exit code 124. Default: 30s, for export, import, rm and prune none."),
-            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
+            .json, .url, .space, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             "A board is the newest retained message of each key of a channel: see 'boardrelay pub --retain'.",

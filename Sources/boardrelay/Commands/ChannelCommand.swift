@@ -13,7 +13,7 @@ extension Command {
         options: [
             .value("--reason", as: "TEXT", help: "end: text for the people in it, at most 256 bytes."),
             .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124. Default: 30s, for end none."),
-            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
+            .json, .url, .space, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             """

@@ -93,7 +93,9 @@ enum ControlSocket {
         throw Failure("no relay of this user answers for port \(port)\(there)")
     }
 
-    static func keys(on path: String) throws(RelayServerError) -> KeysReport { try WhiteboardRelay.keys(controlSocket: path) }
+    static func keys(on path: String, _ space: String?) throws(RelayServerError) -> KeysReport {
+        try WhiteboardRelay.keys(controlSocket: path, space: space)
+    }
 
     static let own = OwnRelay(hostKey: hostKey, protection: protection)
 
@@ -107,9 +109,9 @@ enum ControlSocket {
     }
 
     /// The host key of a relay that this user runs on this machine, if the address is its.
-    private static func hostKey(of address: RelayAddress) -> String? {
+    private static func hostKey(of address: RelayAddress, _ space: String?) -> String? {
         guard isHere(address) else { return nil }
-        return try? ask(.port(address.port), address: \.address, keys).answer.host
+        return try? ask(.port(address.port), address: \.address) { path throws(RelayServerError) in try keys(on: path, space) }.answer.host
     }
 
     /// By its numbers: a name may be told by anybody.

@@ -12,7 +12,7 @@ extension Command {
         ],
         options: [
             .value("--timeout", as: "TIME", help: "Ends after this time with exit code 124. Default: offer when the code ends, take 30s."),
-            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
+            .json, .url, .space, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             """

@@ -12,6 +12,8 @@ import RelayServer
 /// How people come in: what `serve` says at its start, and again when the machine's addresses are others.
 @available(macOS 15, iOS 18, *)
 struct Entrance: Sendable {
+    /// Of a relay with spaces: each has its own.
+    var isShared = false
     let access: WhiteboardRelay.Access
     let keys: AccessKeys?
     /// On which it listens.
@@ -27,7 +29,8 @@ struct Entrance: Sendable {
 
     /// Who may come in, as one sentence.
     var rule: String {
-        switch access {
+        if isShared { return "Its spaces have keys of their own: 'boardrelay key show --space NAME\(relayOption)' prints them." }
+        return switch access {
         case .open: "Anyone who can reach it may take part, without a key."
         case .tokens: "To come in takes a token."
         case .keys: "To come in takes a key: 'boardrelay key show\(relayOption)' prints the one for guests and the one for the host."
@@ -42,7 +45,7 @@ struct Entrance: Sendable {
     /// The address for others, and its code as the last thing, so that the terminal shows all of it. The host's address is left out:
     /// a projector may show the terminal.
     func lines(_ ways: Ways) -> [String] {
-        guard isTerminal, let first = ways.entrances.first else { return [] }
+        guard isTerminal, !isShared, let first = ways.entrances.first else { return [] }
         switch access {
         case .open, .tokens: return page(first, KeyText.url(first), "Open in a browser")
         case .keys(let role, _): return keys.map { page(first, KeyText.url(first, $0.join), "join (\(role.rawValue))") } ?? []
@@ -110,10 +113,10 @@ struct Entrance: Sendable {
 @available(macOS 15, iOS 18, *)
 extension Entrance {
     /// For the terminal as it is now.
-    init(_ options: WhiteboardRelay.Options, _ server: WhiteboardRelay) {
+    init(_ options: WhiteboardRelay.Options, _ server: WhiteboardRelay, isShared: Bool = false) {
         let (columns, rows) = Console.size
         self.init(
-            access: options.access, keys: server.keys, host: options.host, port: server.address.port,
+            isShared: isShared, access: options.access, keys: server.keys, host: options.host, port: server.address.port,
             serviceFolder: ProcessInfo.processInfo.environment["STATE_DIRECTORY"], isTerminal: Console.errorsAreTerminal,
             columns: columns, rows: rows)
     }

@@ -14,7 +14,7 @@ extension Command {
             .flag("--backwards", help: "Prints the newest first."),
             .flag("--raw", help: "Prints only payloads, each with a newline behind it."),
             .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124. Default: 30s."),
-            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
+            .json, .url, .space, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             """

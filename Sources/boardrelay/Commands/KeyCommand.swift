@@ -24,7 +24,7 @@ extension Command {
             .value("--host-name", as: "NAME",
                 help: "Prints the address with this name or NAME:PORT of 'serve --host-name'."),
             .value("--board", as: "NAME", help: "code: the board to which it leads. Default: board."),
-            .json, .url,
+            .json, .url, .space,
         ] + ControlSocket.options,
         notes: [
             "Asks through a Unix socket that only the relay's user can open, and the group of a service. The output is secret.",
@@ -64,13 +64,16 @@ extension Command {
             throw Failure("\(try arguments.address()) is another machine's: keys are shown and changed on the machine that runs the relay")
         }
         // Found before anything changes.
-        var (report, path) = try ControlSocket.ask(place, address: \.address, ControlSocket.keys)
+        let space = try arguments.invitation().space
+        var (report, path) = try ControlSocket.ask(place, address: \.address) { path throws(RelayServerError) in
+            try ControlSocket.keys(on: path, space)
+        }
         if let name = arguments.value("--host-name"), report.page(named: name) == nil {
             throw UsageError("option --host-name: \(Printable.quoted(name)) is no name with or without a port")
         }
         if action == .rotate {
             do throws(RelayServerError) {
-                report = try WhiteboardRelay.rotateKeys(kinds, endsSessions: endsSessions, controlSocket: path)
+                report = try WhiteboardRelay.rotateKeys(kinds, endsSessions: endsSessions, controlSocket: path, space: space)
             } catch {
                 throw Failure("\(error)")
             }
@@ -105,7 +108,8 @@ extension Command {
         let user = "cli-" + String(UInt32.random(in: 0x1000_0000...UInt32.max), radix: 16)
         let client: WhiteboardClient
         let reached = report.tls?.links([address]).first ?? address
-        do { client = try await WhiteboardClient.connect(to: reached, as: user, options: options) } catch { throw Failure(error) }
+        let invitation = Invitation(reached, space: report.space)
+        do { client = try await WhiteboardClient.connect(to: invitation, as: user, options: options) } catch { throw Failure(error) }
         let page = KeyText.pages(report, name: arguments.value("--host-name")).first ?? address.pageURL
         return try await untilEnded(timeout: nil, closing: [client]) {
             var shown: String?
@@ -141,6 +145,10 @@ enum KeyText {
     ///
     /// - Parameter name: the address by this name alone.
     static func pages(_ report: KeysReport, name: String? = nil) -> [String] {
+        roots(report, name: name).map { $0 + (report.space ?? "") }
+    }
+
+    private static func roots(_ report: KeysReport, name: String?) -> [String] {
         if let name { return report.page(named: name).map { [$0] } ?? [] }
         let reachable = RelayAddress(report.address).map { Interfaces.reachable($0) } ?? []
         let addresses = report.tls?.pages(reachable) ?? reachable

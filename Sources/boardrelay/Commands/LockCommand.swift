@@ -18,7 +18,7 @@ extension Command {
             .value("--wait", as: "TIME", help: "acquire: how long to wait in line, at most 5m."),
             .value("--from", as: "USER", help: "revoke: the user who holds the lock."),
             .value("--timeout", as: "TIME", help: "Ends after this time with exit code 124. Default: never."),
-            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
+            .json, .url, .space, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             """

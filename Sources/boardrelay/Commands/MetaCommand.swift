@@ -23,7 +23,7 @@ extension Command {
             .value("--lock", as: "LOCK", help: "Only if this user holds this lock of the channel."),
             .flag("--record", help: "Keeps author and time with the item."),
             .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124. Default: 30s."),
-            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
+            .json, .url, .space, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             """

@@ -12,7 +12,7 @@ extension Command {
             .flag("--stream", help: "Uses the stream channel of this name instead of the message channel."),
             .flag("--watch", help: "Goes on until Ctrl-C: prints who comes, goes and changes."),
             .value("--timeout", as: "TIME", help: "Ends after this time with exit code 124. Default: never."),
-            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
+            .json, .url, .space, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             "Others do not see this command's user.",

@@ -31,7 +31,7 @@ extension Command {
             .value("--slot", as: "N", help: "Slot of the packet: a slow reader gets only the newest of each slot."),
             .value("--to", as: "USER", help: "Sends to this user alone, and waits until it has arrived."),
             .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124. Default: 30s, with --lines none."),
-            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
+            .json, .url, .space, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             """

@@ -9,7 +9,7 @@ import RelayWire
 @available(macOS 15, iOS 18, *)
 final class ServeReload: Sendable {
     private struct State {
-        var server: WhiteboardRelay?
+        var server: ServedRelay?
         /// What was read last.
         var settings: ServeSettings
         /// What holds.
@@ -30,7 +30,7 @@ final class ServeReload: Sendable {
     }
 
     /// The relay serves from now on.
-    func begins(_ server: WhiteboardRelay) { state.withLock { $0.server = server } }
+    func begins(_ server: ServedRelay) { state.withLock { $0.server = server } }
 
     /// What holds.
     var options: WhiteboardRelay.Options { state.withLock { $0.options } }
@@ -69,7 +69,7 @@ final class ServeReload: Sendable {
             fixed.formUnion(["--pupils", "--token-secret-file", "--token-audience"])
         }
         options.hub.keepRates(of: started.options.hub)
-        try server.apply(options)
+        try server.apply(options, settings)
         log.level.withLock { $0 = settings.level }
         var report = ReloadReport()
         report.address = "\(server.address)"

@@ -63,18 +63,19 @@ extension Command {
         SystemMemory.keepLittle()
         let signals = Signals(hangup: Signals.hasTerminal ? nil : reload.bySignal)
         let manager = ServiceManager(socket: ProcessInfo.processInfo.environment["NOTIFY_SOCKET"])
-        let server = try await startRelay(options, manager)
+        let server = try await start(settings, options, manager)
         reload.begins(server)
         let bound = RelayAddress(host: options.host ?? "::", port: server.address.port)
         let screen = ServeScreen(
-            log: log, view: view, ways: { @Sendable in Ways(Interfaces.reachable(bound), server.tls) },
-            entrance: { @Sendable in Entrance(reload.options, server) })
+            log: log, view: view, ways: { @Sendable in Ways(Interfaces.reachable(bound), server.relay.tls) },
+            entrance: { @Sendable in Entrance(reload.options, server.relay, isShared: server.shared != nil) })
         for link in screen.ways().links { try? Console.print(KeyText.link(link)) }
-        if let note = server.tls.flatMap({ Ways.note($0) }) { log.note(note) }
+        if let note = server.relay.tls.flatMap({ Ways.note($0) }) { log.note(note) }
         log.note(
             "boardrelay \(Program.version) listens. \(screen.entrance().rule) "
                 + (settings.folder.map { "Boards, metadata and locks are kept in \($0)." } ?? "Nothing is kept on disk."))
-        let keyboard = server.keys == nil ? nil : Keyboard(screen.pressed)
+        if let shared = server.shared { log.note(SpaceText.served(shared.names)) }
+        let keyboard = server.relay.keys == nil ? nil : Keyboard(screen.pressed)
         await keyboard?.ready()
         // Nobody presses a key in front of a service.
         if manager == nil {
@@ -88,7 +89,7 @@ extension Command {
         manager?.tellReady()
         let lonely = Task {
             try await Task.sleep(for: .seconds(120))
-            guard await server.census().counters.sessionsOpened == 0 else { return }
+            guard await server.isUnused() else { return }
             log.note(Entrance.hint(port: bound.port))
             screen.show()
         }
@@ -107,8 +108,35 @@ extension Command {
         return .ok
     }
 
-    /// - Throws: `Failure`, with what helps where somebody else has the port or the data folder.
+    private static func start(
+        _ settings: ServeSettings, _ options: WhiteboardRelay.Options, _ manager: ServiceManager?
+    ) async throws -> ServedRelay {
+        guard settings.isShared else {
+            try settings.checkNoSpaces()
+            return ServedRelay(relay: try await startRelay(options, manager), shared: nil)
+        }
+        let names = try settings.spaces()
+        let shared = try await starting(options, manager) { options throws(RelayServerError) in
+            try await SharedRelay.start(
+                options, spaces: names,
+                optionsOf: { @Sendable name, count throws(RelayServerError) in
+                    var own = try settings.options(of: name, count)
+                    (own.log, own.didRead) = (options.log, options.didRead)
+                    return own
+                }, make: settings.makeFolder, remove: settings.removeFolder)
+        }
+        return ServedRelay(relay: shared.door, shared: shared)
+    }
+
     static func startRelay(_ options: WhiteboardRelay.Options, _ manager: ServiceManager? = nil) async throws(Failure) -> WhiteboardRelay {
+        try await starting(options, manager) { options throws(RelayServerError) in try await WhiteboardRelay.start(options) }
+    }
+
+    /// - Throws: `Failure`, with what helps where somebody else has the port or the data folder.
+    private static func starting<Relay: Sendable>(
+        _ options: WhiteboardRelay.Options, _ manager: ServiceManager?,
+        _ start: (WhiteboardRelay.Options) async throws(RelayServerError) -> Relay
+    ) async throws(Failure) -> Relay {
         let progress = ReadProgress()
         defer { progress.clear() }
         var options = options
@@ -117,7 +145,7 @@ extension Command {
             progress.show(bytes)
         }
         do throws(RelayServerError) {
-            return try await WhiteboardRelay.start(options)
+            return try await start(options)
         } catch {
             let port = options.port == RelayAddress.defaultPort ? "" : " --port \(options.port)"
             let hint = ". Another relay may be running: 'boardrelay status\(port)' tells. '--port 0' takes a port that is free."

@@ -23,6 +23,12 @@ extension Command {
             help: "Folder for boards, metadata, locks and keys."),
         .flag("--no-announce", help: "Does not tell the network of this relay. Without it 'boardrelay find' finds it."),
         .flag("--in-memory", help: "Keeps nothing on disk."),
+        .flag(
+            "--spaces",
+            help: """
+                Serves several relays on one port: the spaces that 'boardrelay space add' has made. Each has a folder in the data \
+                folder.
+                """),
         .choice(
             "--auth", as: "MODE", of: ServeSettings.Auth.self, default: .key,
             help: "Who may connect: key (anyone with the join or host key), token, or open (anyone, with all rights)."),
@@ -111,10 +117,12 @@ struct ServeSettings: Sendable {
     let logsJSON: Bool
     /// The data folder; `nil`: nothing is kept on disk.
     let folder: String?
+    /// It has spaces.
+    let isShared: Bool
 
     /// Those that hold after a restart only; the rates, because clients were told them.
     static let needRestart: Set<String> = [
-        "--host", "--port", "--no-announce", "--data-dir", "--in-memory", "--auth", "--flush", "--log-format", "--control",
+        "--host", "--port", "--no-announce", "--data-dir", "--in-memory", "--spaces", "--auth", "--flush", "--log-format", "--control",
         "--message-rate", "--packet-rate", "--metadata-rate",
     ]
 
@@ -131,6 +139,8 @@ struct ServeSettings: Sendable {
         let port = UInt16(try arguments.integer("--port", in: 0...65_535) ?? Int(RelayAddress.defaultPort))
         var options = WhiteboardRelay.Options(host: arguments.value("--host"), port: port, flush: try Self.flush(arguments))
         let folder = arguments.flag("--in-memory") ? nil : arguments.value("--data-dir") ?? WhiteboardRelay.Storage.defaultFolder
+        isShared = arguments.flag("--spaces")
+        if isShared { try Self.checkShared(arguments) }
         if let folder { options.storage = .folder(folder) }
         options.access = try Self.access(arguments)
         options.web = try Self.web(arguments)
@@ -149,7 +159,7 @@ struct ServeSettings: Sendable {
         given.value("--config") ?? environment["BOARDRELAY_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    private static func file(_ path: String) throws -> SettingsFile {
+    static func file(_ path: String) throws -> SettingsFile {
         guard path != "-" else { throw UsageError("a settings file is read again: it cannot be standard input") }
         let bytes = try FileContents.read(path)
         guard bytes.count <= SettingsFile.bytesMax else {
@@ -188,9 +198,12 @@ struct ServeSettings: Sendable {
         }
     }
 
-    private static func memory(_ arguments: Arguments) throws(UsageError) -> Int {
-        let memory = try arguments.size("--memory") ?? max(16 << 20, min(1 << 30, SystemMemory.bytes / 2))
-        guard memory >= 16 << 20 else { throw arguments.wrong("--memory", "is at least 16MiB") }
+    /// - Parameter count: of the spaces that share it.
+    static func memory(_ arguments: Arguments, sharedBy count: Int = 1) throws(UsageError) -> Int {
+        let memory = (try arguments.size("--memory") ?? max(16 << 20, min(1 << 30, SystemMemory.bytes / 2))) / count
+        guard memory >= 16 << 20 else { 
+            throw arguments.wrong("--memory", "is at least \(16 * count)MiB" + (count > 1 ? " for \(count) spaces" : ""))
+        }
         return memory
     }
 
@@ -227,7 +240,9 @@ struct ServeSettings: Sendable {
     }
 
     /// Who may come in.
-    private static func access(_ arguments: Arguments) throws -> WhiteboardRelay.Access {
+    ///
+    /// - Parameter space: the audience of its tokens.
+    static func access(_ arguments: Arguments, of space: SpaceName? = nil) throws -> WhiteboardRelay.Access {
         let mode = try arguments.choice("--auth", of: Auth.self) ?? .key
         let files = arguments.values("--token-secret-file")
         let pupils = try arguments.choice("--pupils", of: Pupils.self)
@@ -238,7 +253,8 @@ struct ServeSettings: Sendable {
             throw arguments.wrong("--token-audience", "goes with --token-secret-file")
         }
         let rules =
-            files.isEmpty ? nil : try TokenSecrets.rules(try TokenSecrets.read(files), audience: arguments.value("--token-audience"))
+            files.isEmpty ? nil : try TokenSecrets.rules(
+                try TokenSecrets.read(files), audience: space?.text ?? arguments.value("--token-audience"))
         switch mode {
         case .open: return .open
         case .token: return .tokens(rules!)

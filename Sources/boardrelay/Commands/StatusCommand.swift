@@ -16,7 +16,7 @@ extension Command {
             .flag("--json", help: "One JSON object instead of tables.")
         ] + ControlSocket.options + [
             .value("--timeout", as: "TIME", help: "With --url or a key: gives up after this time with exit code 124. Default: 30s."),
-            .url, .user, .key, .keyFile, .token, .tokenFile,
+            .url, .space, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             "Asks a relay on this machine through a Unix socket that only the relay's user can open, and the group of a service.",
@@ -51,10 +51,16 @@ extension Command {
         for option in ["--as", "--timeout"] where arguments.value(option) != nil {
             throw UsageError("option \(option) wants --url or a key")
         }
-        var (status, _) = try ControlSocket.ask(place, address: \.address) { path throws(RelayServerError) in
-            try WhiteboardRelay.status(controlSocket: path)
-        }
-        if arguments.flag("--json") {
+        let space = try arguments.space()
+        let status = try ControlSocket.ask(place, address: \.address) { path throws(RelayServerError) in
+            try WhiteboardRelay.status(controlSocket: path, space: space)
+        }.answer
+        return try show(status, isJSON: arguments.flag("--json"))
+    }
+
+    static func show(_ status: Status, isJSON: Bool) throws -> ExitCode {
+        var status = status
+        if isJSON {
             try Console.print(status.line)
         } else {
             // One at which it is reached: it may listen on all.

@@ -25,7 +25,7 @@ extension Command {
             .value("--packets-per-second", as: "COUNT", help: "Takes at most so many packets: of each slot the newest. Default: all."),
             .value("--bytes-per-second", as: "COUNT", help: "Takes at most so many bytes of packets, 1024 or more. Default: all."),
             .flag("--quiet", help: "Hides this user from others."),
-            .url, .user, .key, .keyFile, .token, .tokenFile,
+            .url, .space, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             "Without --json, invisible characters are printed as escapes, so nothing that others send can change the terminal.",

@@ -19,7 +19,7 @@ extension Command {
             .flag("--with-records", help: "forget: also removes what the user drew from all boards."),
             .value("--for", as: "TIME", help: "ban: how long, 1s to 365d. Default: until unban."),
             .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124. Default: 30s, for forget none."),
-            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
+            .json, .url, .space, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             """

@@ -377,6 +377,13 @@ def resume_features(ctx):
         need(told == {"message": (["messages"], True), "stream": ([], False)}, f"{told}")
 
 
+@check("[SE16] a relay without spaces closes a login that names one")
+def space_of_none(ctx):
+    client = ctx.connect()
+    client.start_login(space="school-a")
+    ctx.closed(client, "spaceUnknown")
+
+
 @check("[SE10] a wrong or old token is no error: the session is new")
 def wrong_tokens(ctx):
     client, channel = ctx.client(), ctx.name("c")

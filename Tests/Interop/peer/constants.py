@@ -41,7 +41,7 @@ CODES = {
     204: "tooManyConnections", 205: "accessExpired", 206: "tooManySessions",
     300: "protocolError", 301: "versionNotSupported", 302: "replaced", 303: "abuse",
     304: "loggedOut", 305: "frameTooLarge", 306: "notRelayProtocol", 307: "credentialsWrong", 308: "keyChanged",
-    309: "endedByModerator", 310: "banned", 311: "tlsRequired",
+    309: "endedByModerator", 310: "banned", 311: "tlsRequired", 312: "spaceUnknown",
 }
 
 # Requests whose answer waits until they are durable (SG1).
