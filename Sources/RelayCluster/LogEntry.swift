@@ -126,8 +126,9 @@ package struct LogEntry: Equatable, Sendable {
         guard let records = RecordForm.decode(bytes, mark: mark) else { throw .records }
         var newest = sequence
         for record in records {
-            guard record.sequence > newest else { throw .order(found: record.sequence, after: newest) }
-            newest = record.sequence
+            let sequence = record.sequence
+            guard sequence > newest, sequence < LogPlace.numberMax else { throw .order(found: sequence, after: newest) }
+            newest = sequence
         }
         return records
     }
@@ -148,48 +149,14 @@ package enum LogEntryError: Error, Equatable, Sendable, CustomStringConvertible 
 
     package var description: String {
         switch self {
-        case .size(let bytes): "\(bytes) bytes, an entry has \(LogEntry.headBytes) to \(LogEntry.bytesMax)"
+        case .size(let bytes): "it has \(bytes) bytes, an entry \(LogEntry.headBytes) to \(LogEntry.bytesMax)"
         case .damaged: "its checksum is wrong"
-        case .unknown(let form, let kind): "form \(form), kind \(kind), which this program does not know: a newer one wrote it"
+        case .unknown(let form, let kind): "its form \(form), kind \(kind), is not known to this program: a newer one wrote it"
         case .body(let kind, let bytes): "kind \(kind) with a body of \(bytes) bytes"
         case .records: "its records are damaged"
         case .recordSize(let bytes, let max): "a record of more than \(bytes) bytes, at most \(max)"
         case .order(let found, let after): "change \(found) behind change \(after)"
         case .start(let found, let current): "start \(found) while \(current) is the newest"
-        }
-    }
-}
-
-/// How far a node's own disk, or what it has counted, has come in the log. The disk keeps it beside the records, in the same record.
-package struct LogPlace: Equatable, Sendable {
-    package var position: UInt64 = 0
-    /// CRC of the newest entry that is no beat.
-    package var checksum: UInt32 = 0
-    /// The newest start.
-    package var start: UInt32 = 0
-    /// Of the newest record.
-    package var sequence: UInt64 = 0
-
-    /// Before the first entry.
-    package init() {}
-
-    package static let byteCount = 24
-
-    package var encoded: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.append(bigEndian: position)
-        bytes.append(bigEndian: checksum)
-        bytes.append(bigEndian: start)
-        bytes.append(bigEndian: sequence)
-        return bytes
-    }
-
-    /// `nil` for anything but 24 bytes.
-    package init?(encoded bytes: [UInt8]) {
-        guard bytes.count == Self.byteCount else { return nil }
-        self.init()
-        (position, checksum, start, sequence) = bytes.withUnsafeBytes {
-            ($0.bigEndian(at: 0), $0.bigEndian(at: 8), $0.bigEndian(at: 12), $0.bigEndian(at: 16))
         }
     }
 }

@@ -35,6 +35,7 @@ extension SpaceMachine {
             isFollowingLate = true
             return call(.follow(from: nil, number: follows))
         }
+        guard position < LogPlace.numberMax else { return stop(.diverged(at: position)) }
         do throws(LogEntryError) {
             let entry = try LogEntry(bytes)
             guard entry.previous == counted.checksum else {

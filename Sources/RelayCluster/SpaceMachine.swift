@@ -41,7 +41,7 @@ package struct SpaceMachine: Sendable {
         /// The log cannot be reached. The hub goes on with what is not durable. Of the records not shown, those through this sequence
         /// may be in the log or not: nobody may be told. Those above are in no log, nor will be.
         case serveAlone(undecidedThrough: UInt64)
-        /// The hub ends, at once. Whatever it has not answered may be in the log or not.
+        /// The hub ends, before the next effect is carried out. Whatever it has not answered may be in the log or not.
         case stepDown(StepDown)
         /// The node does nothing any more: its operator decides.
         case stop(Stop)
@@ -120,11 +120,11 @@ package struct SpaceMachine: Sendable {
 
     let settings: ClusterSettings
     let life: UInt64
-    private var dice: SplitMix64
+    var dice: SplitMix64
     var state: State
     var effects: [Effect] = []
     /// All that was counted of the log; the disk gets it.
-    var counted: LogPlace
+    package internal(set) var counted: LogPlace
     /// What the disk has.
     package internal(set) var disk: LogPlace
     /// What it was given since, at most `unstoredMax` of followed entries.
@@ -132,13 +132,13 @@ package struct SpaceMachine: Sendable {
     /// Of a record that is not whole, less than `ClusterSettings.recordBytesMax`.
     var pieces: [UInt8] = []
     var holder: Holder
-    private var appends: UInt64 = 0
+    var appends: UInt64 = 0
     var follows: UInt64 = 0
     /// More was followed than the disk takes: it is followed again when the disk has what it was given.
     var isFollowingLate = false
-    private(set) var asks: UInt64 = 0
+    var asks: UInt64 = 0
     /// What was counted when the end was asked for the last time.
-    private(set) var countedWhenAsked: UInt64 = 0
+    var countedWhenAsked: UInt64 = 0
 
     static let unstoredMax = 1024
 
@@ -155,6 +155,22 @@ package struct SpaceMachine: Sendable {
     }
 
     // MARK: - What its surroundings ask
+
+    /// For `status` and metrics.
+    package enum Role: Sendable { case standby, doubting, takingOver, owner, alone, releasing, diskFailed, stopped }
+
+    package var role: Role {
+        switch state {
+        case .standby, .looking: .standby
+        case .doubting: .doubting
+        case .takingOver: .takingOver
+        case .owner, .unsure: .owner
+        case .alone: .alone
+        case .releasing: .releasing
+        case .diskFailed: .diskFailed
+        case .stopped: .stopped
+        }
+    }
 
     /// Until when the hub may take turns; `nil`: not at all. Another queue may keep a copy of it, as long as it is renewed after each call.
     package var actsUntil: Instant? {
@@ -242,101 +258,5 @@ package struct SpaceMachine: Sendable {
             state = .releasing(askAgain(flight, now))
         case .diskFailed, .stopped: break
         }
-    }
-    // MARK: - Shared
-
-    mutating func call(_ call: SpaceLog.Call) { effects.append(.call(call)) }
-
-    /// How long this node waits before it tries to take over.
-    mutating func patience() -> Duration { holder == .another ? fullPatience() : settings.freeWait }
-
-    mutating func fullPatience() -> Duration {
-        settings.standbyWait + .nanoseconds(Int64(dice.below(UInt64(clamping: settings.standbyJitter.nanoseconds) + 1)))
-    }
-
-    mutating func stop(_ reason: Stop) {
-        state = .stopped
-        effects.append(.stop(reason))
-    }
-
-    mutating func stepDown(_ reason: StepDown, _ now: Instant) {
-        endHub(reason)
-        stand(for: patience(), now)
-    }
-
-    /// If there is one.
-    mutating func endHub(_ reason: StepDown) {
-        switch state {
-        case .owner(let owner) where owner.phase != .opening: effects.append(.stepDown(reason))
-        case .unsure, .alone: effects.append(.stepDown(reason))
-        case .standby, .looking, .doubting, .takingOver, .owner, .releasing, .diskFailed, .stopped: break
-        }
-    }
-
-    /// Follows the log behind what was counted.
-    mutating func stand(for patience: Duration, _ now: Instant) {
-        state = .standby(until: now + patience)
-        follow()
-        readEnd()
-    }
-
-    mutating func follow() {
-        follows += 1
-        isFollowingLate = false
-        call(.follow(from: counted.position + 1, number: follows))
-    }
-
-    mutating func readEnd() {
-        asks += 1
-        countedWhenAsked = counted.position
-        call(.readEnd(number: asks))
-    }
-
-    // MARK: Appending
-
-    mutating func send(_ body: LogEntry.Body, _ records: [JournalRecord] = [], start: UInt32? = nil, at now: Instant) -> Flight {
-        let bytes = LogEntry(start: start ?? counted.start, previous: counted.checksum, body: body).encoded()
-        appends += 1
-        let id = SpaceLog.AppendID(life: life, number: appends)
-        call(.append(bytes, after: counted.position, id: id))
-        return Flight(
-            id: id, bytes: bytes, body: body, records: records, place: place(of: bytes, body, records, at: counted.position + 1, start),
-            sent: now, asked: now)
-    }
-
-    /// The place behind an entry.
-    func place(of bytes: [UInt8], _ body: LogEntry.Body, _ records: [JournalRecord], at position: UInt64, _ start: UInt32?) -> LogPlace {
-        var place = counted
-        place.position = position
-        if body != .beat { place.checksum = LogEntry.checksum(bytes) }
-        if let start { place.start = start }
-        if let last = records.last { place.sequence = last.sequence }
-        return place
-    }
-
-    /// Under the id that it has: under another it might be taken twice.
-    mutating func askAgain(_ flight: Flight, _ now: Instant) -> Flight {
-        call(.append(flight.bytes, after: counted.position, id: flight.id))
-        var flight = flight
-        flight.asked = now
-        return flight
-    }
-
-    /// An entry of the log is the newest that this node has.
-    mutating func count(_ body: LogEntry.Body, _ records: [JournalRecord], as place: LogPlace) {
-        counted = place
-        switch body {
-        case .beat: return
-        case .piece(let bytes):
-            pieces += bytes
-            return
-        case .release:
-            (holder, pieces) = (.nobody, [])
-            return
-        case .start(let life): (holder, pieces) = (life == self.life ? .me : .another, [])
-        case .records: pieces = []
-        }
-        unstored.append(place)
-        effects.append(.store(records, place))
     }
 }

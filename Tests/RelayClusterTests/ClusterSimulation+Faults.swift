@@ -29,7 +29,7 @@ extension ClusterSimulation {
                 return world.unanswered(call, node)
             }
             guard let end = node.isMuteUntil else { return world.deliver(answer, node) }
-            guard world.time >= end, case .append = call else { return }
+            guard world.time >= end else { return }
             node.isMuteUntil = nil
             world.deliver(answer, node) { $0.cut(node, (9_000 + $0.dice.below(4_000)) * 1_000_000) }
         }

@@ -112,8 +112,12 @@ import Testing
 
     @Test("a place in the log is read from a disk as it was written, and from other bytes not at all") func places() throws {
         var place = LogPlace()
-        (place.position, place.checksum, place.start, place.sequence) = (1 << 40, 0xDEAD_BEEF, 7, .max)
+        (place.position, place.checksum, place.start, place.sequence) = (1 << 40, 0xDEAD_BEEF, 7, (1 << 53) - 1)
         #expect(place.encoded.count == LogPlace.byteCount && LogPlace(encoded: place.encoded) == place)
+        place.sequence += 1
+        #expect(LogPlace(encoded: place.encoded) == nil)
+        (place.position, place.sequence) = (1 << 53, 0)
+        #expect(LogPlace(encoded: place.encoded) == nil)
         #expect(LogPlace(encoded: place.encoded.dropLast()) == nil && LogPlace(encoded: place.encoded + [0]) == nil)
     }
 }

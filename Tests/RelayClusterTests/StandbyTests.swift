@@ -197,6 +197,7 @@ import Testing
         #expect(stop { $0.add(.start(life: 9), start: 4) } == [.stop(.badEntry(at: 3, .start(found: 4, current: 4)))])
         #expect(stop { $0.add(Self.body([record(1)])) } == [.stop(.badEntry(at: 3, .order(found: 1, after: 1)))])
         #expect(stop { $0.add(.records([1])) } == [.stop(.badEntry(at: 3, .records))])
+        #expect(stop { $0.add(Self.body([record(1 << 53)])) } == [.stop(.badEntry(at: 3, .order(found: 1 << 53, after: 1)))])
         #expect(stop { $0.entries.append(LogEntry(start: 4, previous: 1, body: .beat).encoded()) } == [.stop(.diverged(at: 3))])
     }
 
@@ -208,6 +209,33 @@ import Testing
         node.wait(.seconds(15))
         node.tell(.end(script.entries[2], at: 3, number: node.asks))
         #expect(node.effects == [.stop(.startsUsedUp)])
+    }
+
+    @Test("a position that no log reaches stops the node") func positionBound() {
+        let (node, script) = Self.standby()
+        var longer = script
+        longer.add(.beat)
+        node.tell(.entry(longer.entries[2], at: (1 << 53) - 1, number: node.follows))
+        #expect(node.effects.isEmpty)
+        node.tell(.entry(longer.entries[2], at: 1 << 53, number: node.follows))
+        #expect(node.effects == [.stop(.diverged(at: 1 << 53))])
+    }
+
+    @Test("a folder that has served without a log goes on with its numbers; its copy follows it, and a node without one stops")
+    func founding() {
+        let place = LogPlace(start: 1_700_000_000, sequence: 40)
+        let space = TestSpace([TestNode(disk: place, life: 1), TestNode(disk: place, life: 2, seed: 2), TestNode(life: 3)])
+        space.cut = [2]
+        space.wait(.seconds(20))
+        #expect(space.nodes[0].submit([record(41)]) || space.nodes[1].submit([record(41)]))
+        space.settle()
+        let told = [space.takeEffects(0), space.takeEffects(1)]
+        #expect(told.map(\.stores) == [[[], [record(41)]], [[], [record(41)]]])
+        #expect(told.flatMap(\.said) == [.serve(start: 1_700_000_001), .show(through: 41)])
+        space.cut = []
+        space.nodes[2].tell(.linked)
+        space.settle()
+        #expect(space.takeEffects(2) == [.stop(.diverged(at: 1))])
     }
 
     // MARK: - A log that lost something
