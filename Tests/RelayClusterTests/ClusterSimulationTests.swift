@@ -7,7 +7,8 @@ import Testing
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["BOARDRELAY_CLUSTER_SEED"].flatMap(UInt64.init) { return [seed] }
         let base = environment["BOARDRELAY_SEED_BASE"].flatMap(UInt64.init) ?? UInt64.random(in: 0 ... .max)
-        return Seeds.fresh(count: environment["BOARDRELAY_SEEDS"].flatMap(Int.init) ?? 12, from: base)
+        return Seeds.clusterRegressions
+            + Seeds.fresh(count: environment["BOARDRELAY_SEEDS"].flatMap(Int.init) ?? 12, from: base)
     }
 
     @Test(
