@@ -8,7 +8,7 @@ import Testing
         if let seed = environment["BOARDRELAY_CLUSTER_SEED"].flatMap(UInt64.init) { return [seed] }
         let base = environment["BOARDRELAY_SEED_BASE"].flatMap(UInt64.init) ?? UInt64.random(in: 0 ... .max)
         return Seeds.clusterRegressions
-            + Seeds.fresh(count: environment["BOARDRELAY_SEEDS"].flatMap(Int.init) ?? 12, from: base)
+            + Seeds.fresh(count: environment["BOARDRELAY_SEEDS"].flatMap(Int.init) ?? 8, from: base)
     }
 
     @Test(
