@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayPrimitives, RelayWire, RelayMonitoring,
-// RelayRights, RelayTokens, RelayGateway, BoardFormat, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
+// RelayRights, RelayTokens, RelayGateway, RelayCluster, BoardFormat, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
 
 // A release knows its files and lines, for backtraces, and not its variables: a debugger has the debug build for those. That takes
 // a tenth off a release build's time, a fifth off its memory and a quarter off the program. SwiftPM puts its own `-g` behind the flags
@@ -62,6 +62,8 @@ let package = Package(
         // What the hub and the journal say to each other: the hub is compiled while the journal is.
         module("RelayStorage", ["RelayPrimitives"]),
         module("RelayJournal", ["RelayPrimitives", "RelayStorage"]),
+        // A space of several nodes: who owns it, and the log that says so.
+        module("RelayCluster", ["RelayJournal", "RelayPrimitives", "RelayStorage"]),
         module("RelayCore", ["RelayMonitoring", "RelayTokens", "RelayRights", "RelayPrimitives", "RelayStorage", "RelayWire"]),
         module("RelayClientCore", ["RelayMonitoring", "RelayPrimitives", "RelayRights", "RelayWire"]),
         // epoll, which the module of Linux's C library leaves out: a header and no code.
@@ -114,6 +116,7 @@ let package = Package(
         tests("RelayGatewayTests", ["RelayPrimitives", "RelayGateway", "RelayWire"]),
         tests("BoardFormatTests", ["RelayPrimitives", "BoardFormat"]),
         tests("RelayJournalTests", ["RelayPrimitives", "RelayJournal", "RelayStorage", "RelayTestKit", "RelayTesting"]),
+        tests("RelayClusterTests", ["RelayCluster", "RelayJournal", "RelayPrimitives", "RelayStorage", "RelayTestKit"]),
         tests("RelayCoreTests", ["RelayMonitoring", "RelayTokens", "RelayPrimitives", "RelayRights", "RelayCore", "RelayJournal", "RelayStorage", "RelayTestKit", "RelayTesting", "RelayWire"]),
         tests("RelayClientCoreTests", ["RelayPrimitives", "RelayRights", "RelayClientCore", "RelayCore", "RelayTestKit", "RelayTesting", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO", "RelaySystem"]),

@@ -54,6 +54,11 @@ package enum Seeds {
         278_091_449_499_758  // many connections of one address had the dearest requests in turns with a whole lesson's
     ]
 
+    /// The same of the simulation of a space with several nodes.
+    package static let clusterRegressions: [UInt64] = [
+        155_241_724_646_885  // (the check itself) a log that had lost its end was written anew by one node, and went on by another
+    ]
+
     /// Of runs whose heap is looked at.
     package static let heap: [UInt64] = [
         4,  // metadata and history are full
