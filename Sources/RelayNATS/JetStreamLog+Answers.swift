@@ -75,10 +75,9 @@ extension JetStreamLog {
             outcome = isRight ? .taken(append.after + 1) : .unknown(.badAnswer("an append behind \(append.after) is at another place"))
         case .failure(let failure):
             if let last = failure.wrongLast, last > append.after {
-                return try ask(
-                    "STREAM.MSG.GET", ["seq": .integer(Int(clamping: append.after + 1))], call: .compare(append, last: last), at: now)
+                return try askForEntry(append.after + 1, call: .compare(append, last: last), at: now)
             }
-            outcome = failure.wrongLast.map { $0 < append.after ? .wrong(last: $0) : .unknown(failure) } ?? .unknown(failure)
+            outcome = .unknown(failure)
         }
         events.append(.appended(id: append.id, outcome))
     }

@@ -36,7 +36,7 @@ extension JetStreamLog {
     /// Three heartbeats.
     static let silence = heartbeat * 3
 
-    /// Follows from a sequence: `entry` for each entry that there is and comes, then `missing` if one cannot come. Ends an earlier following.
+    /// Follows from a sequence: `entry` for each entry that there is and comes, `missing` if one cannot come. Ends an earlier following.
     ///
     /// - Parameter sequence: at least 1.
     package mutating func follow(from sequence: UInt64, at now: Instant) throws(NATSError) {
@@ -86,9 +86,9 @@ extension JetStreamLog {
             "stream_name": .string(stream),
             "config": [
                 "ack_policy": "none", "deliver_policy": "by_start_sequence", "deliver_subject": .string(inbox), "flow_control": true,
-                "idle_heartbeat": .integer(Int(Self.heartbeat.nanoseconds)), "inactive_threshold": .integer(Int(Self.silence.nanoseconds) * 10),
-                "max_deliver": 1, "mem_storage": true, "num_replicas": 1, "opt_start_seq": .integer(Int(clamping: sequence)),
-                "replay_policy": "instant",
+                "idle_heartbeat": .integer(Int(Self.heartbeat.nanoseconds)), "max_deliver": 1, "mem_storage": true, "num_replicas": 1,
+                "inactive_threshold": .integer(Int(Self.silence.nanoseconds) * 10), "replay_policy": "instant",
+                "opt_start_seq": .integer(Int(clamping: sequence)),
             ],
         ]
     }

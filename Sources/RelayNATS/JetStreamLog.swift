@@ -67,7 +67,7 @@ package struct JetStreamLog: Sendable {
         machine?.end()
         opening = .closed
         for case .answered(let call, let result) in machine?.takeEvents() ?? [] {
-            // What would be asked anew cannot be: the machine has ended.
+            // None of these answers makes it ask anew.
             try? handle(call, result.answer(bytesMax: 0), at: now)
         }
         (machine, opening) = (nil, .closed)
@@ -85,13 +85,11 @@ package struct JetStreamLog: Sendable {
 
     /// - Throws: what makes the connection useless. Events from before it stay.
     package mutating func receive(_ bytes: UnsafeRawBufferPointer, at now: Instant) throws(NATSError) {
-        do throws(NATSError) {
-            try machine?.receive(bytes, at: now)
-        } catch {
+        var position = 0
+        while position < bytes.count {
+            guard try machine?.receive(bytes, &position, at: now) != nil else { return }
             try handleEvents(at: now)
-            throw error
         }
-        try handleEvents(at: now)
     }
 
     package var nextDeadline: Instant? {
@@ -118,8 +116,8 @@ package struct JetStreamLog: Sendable {
 
     /// Appends an entry if the log ends at `after`: `appended`, with the same id.
     ///
-    /// An append that was asked again is found by its id: by the server while its `duplicate_window` lasts, and by this log's own look at
-    /// the entry that stands in its place (a stream of one replica compares the sequence first).
+    /// An append that was asked again is found by its id: by the server while its `duplicate_window` lasts, if it looks there before it
+    /// compares the sequence, and always by this log's own look at the entry that stands in its place.
     ///
     /// - Parameter id: 1 to 64 letters, digits, `-` and `_` that no other entry of the log has.
     /// - Throws: `notOpen`, `payloadTooLarge`, `tooManyRequests` or `outputFull`; nothing is sent then.
@@ -137,7 +135,7 @@ package struct JetStreamLog: Sendable {
 
     /// Asks the leader for one entry: `read`.
     package mutating func read(_ sequence: UInt64, at now: Instant) throws(NATSError) {
-        try ask("STREAM.MSG.GET", ["seq": .integer(Int(clamping: sequence))], call: .read(sequence), at: now)
+        try askForEntry(sequence, call: .read(sequence), at: now)
     }
 
     /// Takes away all entries before one: `trimmed`.
@@ -145,7 +143,11 @@ package struct JetStreamLog: Sendable {
         try ask("STREAM.PURGE", ["seq": .integer(Int(clamping: sequence))], call: .trim(sequence), at: now)
     }
 
-    func requireOpen() throws(NATSError) {
+    mutating func askForEntry(_ sequence: UInt64, call: Call, at now: Instant) throws(NATSError) {
+        try ask("STREAM.MSG.GET", ["seq": .integer(Int(clamping: sequence))], call: call, at: now)
+    }
+
+    private func requireOpen() throws(NATSError) {
         guard case .open = opening else { throw .notOpen }
     }
 

@@ -5,10 +5,11 @@ import RelayWire
 package enum AppendOutcome: Equatable, Sendable {
     /// It stands at this sequence, the one behind `after`.
     case taken(UInt64)
-    /// It is not there and never will be: somebody else's entry stands in its place. The sequence of the log's last entry, which may not
-    /// be acknowledged yet.
+    /// It is not there and never will be: the leader has shown somebody else's entry in its place. The sequence of the log's last entry,
+    /// which may not be acknowledged yet.
     case wrong(last: UInt64)
-    /// It may be there, or still come. Ask again, with the same id.
+    /// It may be there, or still come. Ask again, with the same id. It stays so where the log has lost its end (10071 with a sequence
+    /// before `after`, which a leader that is none any more says as well), and where somebody has trimmed the log beyond it.
     case unknown(LogFailure)
 }
 
@@ -82,7 +83,7 @@ extension LogFailure {
     static let streamNotFound = 10059
     private static let wrongLastSequence = 10071
 
-    /// Of an append that came too late, the sequence where the log ends.
+    /// Where the log ends that an append found at another place.
     var wrongLast: UInt64? {
         guard case .refused(Self.wrongLastSequence, let text) = self else { return nil }
         return text.split(separator: " ").last.flatMap(decimal)
@@ -97,8 +98,8 @@ extension LogFailure {
 extension LogEntry {
     /// Of an answer of STREAM.MSG.GET, where payload and header are base64; `nil` if it is none.
     init?(_ answer: JSONValue, sequence: UInt64) {
-        guard let message = answer["message"], message["seq"]?.sequence == sequence, let payload = bytes(base64: message["data"]?.text ?? ""),
-            let headerBytes = bytes(base64: message["hdrs"]?.text ?? "")
+        guard let message = answer["message"], message["seq"]?.sequence == sequence,
+            let payload = bytes(base64: message["data"]?.text ?? ""), let headerBytes = bytes(base64: message["hdrs"]?.text ?? "")
         else { return nil }
         let header = try? NATSHeader(headerBytes)
         guard header != nil || headerBytes.isEmpty else { return nil }

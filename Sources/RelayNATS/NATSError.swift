@@ -51,7 +51,7 @@ extension NATSError: CustomStringConvertible {
     }
 }
 
-/// A server or a stream that may lose what it has acknowledged, or that cannot be used as a log: the setting, its value, and what is wanted.
+/// A server or a stream that may lose what it has acknowledged, or cannot hold a log: the setting, its value, and what is wanted.
 package struct Refusal: Error, Hashable, CustomStringConvertible {
     /// What has the setting: `NATS server n1`, `stream BR_7`.
     package let owner: String

@@ -2,8 +2,8 @@ package import RelayPrimitives
 
 /// One connection to a NATS server, without its socket: bytes in, events and bytes to send out.
 ///
-/// Whoever has it gives it what comes (`receive`), wakes it at `nextDeadline` (`deadlineReached`), sends what `takeOutput` gives and carries
-/// out its events, after each call. Behind an error it does nothing any more: `end` tells which requests have no answer.
+/// Whoever has it gives it what comes (`receive`), wakes it at `nextDeadline` (`deadlineReached`), and after each call sends what
+/// `takeOutput` gives and carries out its events. Behind an error it does nothing any more: `end` tells which requests have no answer.
 ///
 /// `Call` is what an asker wants to have again beside the answer.
 package struct NATSMachine<Call: Sendable>: Sendable {
@@ -74,17 +74,16 @@ package struct NATSMachine<Call: Sendable>: Sendable {
         return events
     }
 
-    /// - Throws: what makes the connection useless; events from before it stay.
-    package mutating func receive(_ bytes: UnsafeRawBufferPointer, at now: Instant) throws(NATSError) {
+    /// Reads on, up to what makes an event: what that asks is asked before an answer is read.
+    ///
+    /// - Parameter position: where to begin; afterwards what was read ends there.
+    /// - Throws: what makes the connection useless.
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer, _ position: inout Int, at now: Instant) throws(NATSError) {
         if case .failed(let error) = state { throw error }
         (heard, hasAsked) = (now, false)
         do throws(NATSError) {
-            var position = 0
-            if case .securing = state, !bytes.isEmpty { throw .bytesBeforeTLS }
-            while let operation = try parser.next(bytes, &position) {
-                try handle(operation)
-                if case .securing = state, position < bytes.count { throw .bytesBeforeTLS }
-            }
+            if case .securing = state, position < bytes.count { throw .bytesBeforeTLS }
+            while events.isEmpty, let operation = try parser.next(bytes, &position) { try handle(operation) }
         } catch {
             state = .failed(error)
             throw error
@@ -148,13 +147,12 @@ package struct NATSMachine<Call: Sendable>: Sendable {
         guard words.allSatisfy(isSubject), header.allSatisfy({ isField($0.name) && isField($0.value) }) else {
             throw .badLine(Array(words.joined(separator: " ").utf8).excerpt)
         }
-        var head = header.reduce(into: "") { $0 += "\($1.name): \($1.value)\r\n" }
-        if !header.isEmpty { head = "NATS/1.0\r\n\(head)\r\n" }
+        let fields = header.map { "\($0.name): \($0.value)\r\n" }.joined()
+        let head = header.isEmpty ? "" : "NATS/1.0\r\n\(fields)\r\n"
         let bytes = head.utf8.count + payload.count, limit = min(info?.payloadBytesMax ?? 0, NATSLimits.payloadBytesMax)
         guard bytes <= limit else { throw .payloadTooLarge(limit: limit, actual: UInt64(bytes)) }
-        let line = header.isEmpty ? "PUB" : "HPUB"
-        let sizes = header.isEmpty ? "\(bytes)" : "\(head.utf8.count) \(bytes)"
-        try send("\(line) \(words.joined(separator: " ")) \(sizes)", Array(head.utf8) + payload)
+        let verb = header.isEmpty ? "PUB" : "HPUB", sizes = header.isEmpty ? "\(bytes)" : "\(head.utf8.count) \(bytes)"
+        try send("\(verb) \(words.joined(separator: " ")) \(sizes)\r\n\(head)", payload)
     }
 
     /// - Returns: the number of the subscription.
@@ -171,11 +169,12 @@ package struct NATSMachine<Call: Sendable>: Sendable {
         try send("UNSUB \(number)")
     }
 
-    private mutating func send(_ line: String, _ payload: [UInt8]? = nil) throws(NATSError) {
-        let bytes = line.utf8.count + 4 + (payload?.count ?? 0)
+    private mutating func send(_ line: String, _ payload: [UInt8] = []) throws(NATSError) {
+        let bytes = line.utf8.count + payload.count + 2
         guard output.count + bytes <= NATSLimits.outputBytesMax else { throw .outputFull(limit: NATSLimits.outputBytesMax) }
-        output += Array("\(line)\r\n".utf8)
-        if let payload { output += payload + [0x0D, 0x0A] }
+        output += line.utf8
+        output += payload
+        output += [0x0D, 0x0A]
     }
 }
 
@@ -246,8 +245,8 @@ package enum NoAnswer: Error, Hashable, Sendable {
     case linkLost
 }
 
-/// Letters and digits, `-` and `_`: what may stand in a subject between two dots without a meaning of its own.
-func isWord(_ text: String) -> Bool {
+/// 1 to 64 letters, digits, `-` and `_`: what stands in a subject between two dots without a meaning of its own, and in a header.
+package func isWord(_ text: String) -> Bool {
     1...NATSLimits.nameBytesMax ~= text.utf8.count
         && text.utf8.allSatisfy { byte in
             switch byte {

@@ -94,11 +94,12 @@ struct NATSParser {
     }
 
     private mutating func message(_ head: Head) throws(NATSError) -> NATSMessage {
-        guard bytes[head.bytes] == 0x0D, bytes[head.bytes + 1] == 0x0A else { throw .badLine("no end of line behind \(head.bytes) bytes") }
+        guard bytes.suffix(2) == [0x0D, 0x0A] else { throw .badLine("no end of line behind \(head.bytes) bytes") }
         let headerBytes = head.headerBytes ?? 0
         let message = NATSMessage(
             subject: head.subject, subscription: head.subscription, reply: head.reply,
-            header: head.headerBytes == nil ? nil : try NATSHeader(Array(bytes[..<headerBytes])), payload: Array(bytes[headerBytes..<head.bytes]))
+            header: head.headerBytes == nil ? nil : try NATSHeader(Array(bytes[..<headerBytes])),
+            payload: Array(bytes[headerBytes..<head.bytes]))
         self.head = nil
         bytes.removeAll(keepingCapacity: head.bytes <= NATSLimits.answerBytesMax)
         return message

@@ -59,19 +59,19 @@ package struct StreamRules: Sendable {
             first <= last || count == 0
         else { return nil }
         func expect(_ holds: Bool, _ setting: String, _ value: JSONValue?, _ wanted: String) throws(NATSError) {
-            let value = value ?? .null
-            let text = value.text ?? String(decoding: value.bytes, as: UTF8.self)
-            if !holds { throw .refused(Refusal(owner: "stream \(stream)", setting: setting, value: text, wanted: wanted)) }
+            if holds { return }
+            throw .refused(Refusal(owner: "stream \(stream)", setting: setting, value: (value ?? .null).shown, wanted: wanted))
         }
         // That of the leader: INFO is of the server that the connection goes to.
         let version = config["metadata"]?["_nats.ver"]
-        try expect(version?.text.flatMap(NATSVersion.init).map { $0 >= .least } ?? false, "_nats.ver", version, "\(NATSVersion.least) or newer")
+        let isNew = version?.text.flatMap(NATSVersion.init).map { $0 >= .least } ?? false
+        try expect(isNew, "_nats.ver", version, "\(NATSVersion.least) or newer")
         try expect(config["subjects"] == [.string(subject)], "subjects", config["subjects"], "[\"\(subject)\"] alone")
         let replicas = config["num_replicas"]
         try expect(replicas?.integer ?? 1 >= replicasMin, "num_replicas", replicas, "at least \(replicasMin)")
         for (setting, wanted, absent) in Self.fixed {
             let value = config[setting] ?? absent
-            try expect(value == wanted, setting, value, wanted.text ?? (wanted == .null ? "none" : String(decoding: wanted.bytes, as: UTF8.self)))
+            try expect(value == wanted, setting, value, wanted == .null ? "none" : wanted.shown)
         }
         for setting in Self.limits {
             try expect(config[setting].map { $0.integer ?? 1 <= 0 } ?? true, setting, config[setting], "-1, no limit")
@@ -80,6 +80,11 @@ package struct StreamRules: Sendable {
         try expect(state["num_deleted"] ?? 0 == 0, "num_deleted", state["num_deleted"], "0")
         return LogEnds(first: count == 0 ? last + 1 : first, last: last)
     }
+}
+
+extension JSONValue {
+    /// For an error's text; its beginning.
+    fileprivate var shown: String { (text.map { Array($0.utf8) } ?? bytes).excerpt }
 }
 
 /// Where a log begins and ends.

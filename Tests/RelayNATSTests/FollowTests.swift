@@ -17,7 +17,9 @@ import Testing
         }
 
         /// Answers the question for the ends, and expects a consumer from there.
-        mutating func consumer(first: UInt64 = 1, last: UInt64, from wanted: UInt64, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        mutating func consumer(
+            first: UInt64 = 1, last: UInt64, from wanted: UInt64, sourceLocation: SourceLocation = #_sourceLocation
+        ) throws {
             try talk.answerLast(Talk.description(first: first, last: last), sourceLocation: sourceLocation)
             let sent = talk.sent()
             let subscribe = try #require(sent.first, sourceLocation: sourceLocation)
@@ -39,7 +41,8 @@ import Testing
         }
 
         mutating func heartbeat(_ delivered: UInt64) throws {
-            try talk.hear(message("x", to: subscription, header: "NATS/1.0 100 Idle Heartbeat\nNats-Last-Consumer: \(delivered)\nNats-Last-Stream: 9"))
+            let header = "NATS/1.0 100 Idle Heartbeat\nNats-Last-Consumer: \(delivered)\nNats-Last-Stream: 9"
+            try talk.hear(message("x", to: subscription, header: header))
         }
     }
 
@@ -57,8 +60,8 @@ import Testing
 
     @Test("reads the place of an entry in each form", arguments: [
         ("$JS.ACK.S.C.1.4.1.5.0", true), ("$JS.ACK.hub.ACC.S.C.1.4.1.5.0", true), ("$JS.ACK._.ACC.S.C.1.4.1.5.0.rnd", true),
-        ("$JS.ACK.S.C.1.4.1.5", false), ("$JS.ACK.hub.S.C.1.4.1.5.0", false), ("$JS.ACK.T.C.1.4.1.5.0", false), ("$JS.ACK.S.C.1.x.1.5.0", false),
-        ("$JS.ACK.S.C.1.4.-1.5.0", false), ("JS.ACK.S.C.1.4.1.5.0", false), ("$JS.ACK.........", false),
+        ("$JS.ACK.S.C.1.4.1.5", false), ("$JS.ACK.hub.S.C.1.4.1.5.0", false), ("$JS.ACK.T.C.1.4.1.5.0", false),
+        ("$JS.ACK.S.C.1.x.1.5.0", false), ("$JS.ACK.S.C.1.4.-1.5.0", false), ("JS.ACK.S.C.1.4.1.5.0", false), ("$JS.ACK.........", false),
     ])
     func places(reply: String, isPlace: Bool) throws {
         var following = try Following(last: 5, from: 4)
@@ -71,7 +74,9 @@ import Testing
         #expect(following.talk.events == [.entry(LogEntry(sequence: 4, id: nil, payload: Array("e4".utf8)))])
     }
 
-    @Test("and a gap makes another consumer, from the entry that is wanted", arguments: [(6, 3), (6, 2), (5, 3), (4, 2)] as [(UInt64, UInt64)])
+    @Test("and a gap makes another consumer, from the entry that is wanted", arguments: [
+        (6, 3), (6, 2), (5, 3), (4, 2),
+    ] as [(UInt64, UInt64)])
     func gap(sequence: UInt64, delivered: UInt64) throws {
         var following = try Following(last: 9, from: 4)
         try following.deliver(4, 1)
@@ -123,17 +128,19 @@ import Testing
         let to = following.subscription
         try following.talk.hear(message("x", to: to, reply: "$JS.FC.S.C.abc", header: "NATS/1.0 100 FlowControl Request"))
         #expect(following.talk.sent() == [Sent(line: "PUB $JS.FC.S.C.abc 0")])
-        try following.talk.hear(message("x", to: to, header: "NATS/1.0 100 Idle Heartbeat\nNats-Last-Consumer: 0\nNats-Consumer-Stalled: $JS.FC.S.C.def"))
+        let stalled = "NATS/1.0 100 Idle Heartbeat\nNats-Last-Consumer: 0\nNats-Consumer-Stalled: $JS.FC."
+        try following.talk.hear(message("x", to: to, header: stalled + "S.C.def"))
         #expect(following.talk.sent() == [Sent(line: "PUB $JS.FC.S.C.def 0")])
         // Who guessed the inbox would have the relay empty its own log.
         try following.talk.hear(message("x", to: to, reply: "$JS.API.STREAM.PURGE.S", header: "NATS/1.0 100 FlowControl Request"))
         #expect(following.talk.sent() == [])
-        let spaced = message("x", to: to, header: "NATS/1.0 100 Idle Heartbeat\nNats-Consumer-Stalled: $JS.FC.a b")
-        #expect(throws: NATSError.self) { try following.talk.hear(spaced) }
+        #expect(throws: NATSError.self) { try following.talk.hear(message("x", to: to, header: stalled + "a b")) }
         #expect(following.talk.sent() == [])
     }
 
-    @Test("is told when the log has not what is wanted", arguments: [(5, 9, 4), (1, 9, 11), (10, 9, 9), (1, 0, 2)] as [(UInt64, UInt64, UInt64)])
+    @Test("is told when the log has not what is wanted", arguments: [
+        (5, 9, 4), (1, 9, 11), (10, 9, 9), (1, 0, 2),
+    ] as [(UInt64, UInt64, UInt64)])
     func missing(first: UInt64, last: UInt64, wanted: UInt64) throws {
         var talk = try Talk.opened()
         try talk.log.follow(from: wanted, at: talk.now)

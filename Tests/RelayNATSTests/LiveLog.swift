@@ -130,7 +130,8 @@ final class LiveLog {
     private func connectNext() {
         let address = Servers.addresses[turn % Servers.addresses.count].split(separator: ":")
         turn += 1
-        guard let port = UInt16(address[1]), let target = try? SocketAddress.resolve(host: String(address[0]), port: port).first else { return }
+        guard let port = UInt16(address[1]), let target = try? SocketAddress.resolve(host: String(address[0]), port: port).first
+        else { return }
         let new = socket(target.family, SocketConstants.stream, 0)
         guard target.withPointer({ connect(new, $0, $1) }) == 0 else {
             close(new)

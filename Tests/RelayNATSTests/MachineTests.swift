@@ -25,7 +25,8 @@ import Testing
     @Test("a server that wants a login gets none of nobody")
     func noLogin() throws {
         var talk = Talk()
-        #expect(throws: NATSError.loginWanted) { try talk.hear(Talk.info.replacing("{", with: #"{"auth_required":true,"#, maxReplacements: 1)) }
+        let info = Talk.info.replacing("{", with: #"{"auth_required":true,"#, maxReplacements: 1)
+        #expect(throws: NATSError.loginWanted) { try talk.hear(info) }
         #expect(talk.sent() == [])
     }
 
@@ -130,7 +131,9 @@ import Testing
         #expect(talk.sent() == [])
     }
 
-    @Test("before the login nothing but INFO is of use", arguments: [message("_INBOX.box.1", ""), message("_INBOX.box.0", ""), message("a", to: 7, "")])
+    @Test("before the login nothing but INFO is of use", arguments: [
+        message("_INBOX.box.1", ""), message("_INBOX.box.0", ""), message("a", to: 7, ""),
+    ])
     func early(line: String) throws {
         var talk = Talk()
         #expect(throws: NATSError.self) { try talk.hear(line) }

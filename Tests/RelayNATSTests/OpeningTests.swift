@@ -40,7 +40,9 @@ struct StreamVector: CustomTestStringConvertible, Sendable {
         #expect(talk.sent().last?.subject == "$JS.API.STREAM.INFO.S")
     }
 
-    @Test("whose INFO has a version of three numbers", arguments: ["", "2", "2.12", "2.12.0.1", "v2.12.0", "2.12.x", "2.-12.0", "99999999999999999999.0.0"])
+    @Test("whose INFO has a version of three numbers", arguments: [
+        "", "2", "2.12", "2.12.0.1", "v2.12.0", "2.12.x", "2.-12.0", "99999999999999999999.0.0",
+    ])
     func noVersion(version: String) throws {
         var talk = Talk()
         #expect(throws: NATSError.badAnswer("INFO has no version")) { try talk.hear(Talk.info.replacing("2.12.0", with: version)) }
@@ -83,7 +85,8 @@ struct StreamVector: CustomTestStringConvertible, Sendable {
         var talk = Talk()
         try talk.hear(Talk.info + "PONG\r\n")
         let request = try #require(talk.sent().last)
-        let error = #expect(throws: NATSError.self) { try talk.answer(request, Talk.description(first: 3, last: 7, state: #","num_deleted":\#(count)"#)) }
+        let answer = Talk.description(first: 3, last: 7, state: #","num_deleted":\#(count)"#)
+        let error = #expect(throws: NATSError.self) { try talk.answer(request, answer) }
         #expect(error.map { "\($0)" } == "stream S: num_deleted is \(count == "1" ? "1" : "0"); wanted: 0")
     }
 
@@ -92,7 +95,8 @@ struct StreamVector: CustomTestStringConvertible, Sendable {
         var talk = try Talk.opened()
         try talk.log.readEnds(at: talk.now)
         let request = try #require(talk.sent().first)
-        #expect(throws: NATSError.self) { try talk.answer(request, Talk.description(config: Talk.config.replacing("\"file\"", with: "\"memory\""))) }
+        let answer = Talk.description(config: Talk.config.replacing("file", with: "memory"))
+        #expect(throws: NATSError.self) { try talk.answer(request, answer) }
     }
 
     @Test("the stream is made where there is none, with settings that are taken")
@@ -109,6 +113,13 @@ struct StreamVector: CustomTestStringConvertible, Sendable {
             return
         }
         #expect(info.name == "n1")
+    }
+
+    @Test("also where the server's bytes come in one piece, answers and all")
+    func onePiece() throws {
+        var talk = Talk()
+        try talk.hear(Talk.info + "PONG\r\n" + message("_INBOX.box.1", Talk.description(last: 3)))
+        guard case .opened(_, LogEnds(first: 1, last: 3))? = talk.events.first else { return unexpected("\(talk.events)") }
     }
 
     @Test("with patience: without a leader it asks again after 500 ms")
@@ -139,4 +150,6 @@ struct StreamVector: CustomTestStringConvertible, Sendable {
     }
 }
 
-func unexpected(_ what: String, sourceLocation: SourceLocation = #_sourceLocation) { Issue.record("\(what)", sourceLocation: sourceLocation) }
+func unexpected(_ what: String, sourceLocation: SourceLocation = #_sourceLocation) {
+    Issue.record("\(what)", sourceLocation: sourceLocation)
+}

@@ -7,7 +7,8 @@ import Testing
 
 /// Rows of a file in Vectors, without those that begin with `#`; cells with `\r`, `\n`, `\t`, `\xHH` and `{N}` written out.
 func rows(_ name: String) -> [[[UInt8]]] {
-    guard let file = Bundle.module.resourceURL?.appending(path: "Vectors/\(name)"), let text = try? String(contentsOf: file, encoding: .utf8)
+    guard let file = Bundle.module.resourceURL?.appending(path: "Vectors/\(name)"),
+        let text = try? String(contentsOf: file, encoding: .utf8)
     else { return [] }
     return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { row in
         row.split(separator: "\t", omittingEmptySubsequences: false).map { writtenOut(String($0)) }
