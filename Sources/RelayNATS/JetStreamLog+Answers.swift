@@ -54,13 +54,14 @@ extension JetStreamLog {
     }
 
     /// - Throws: `refused`. Each answer is examined: settings change.
-    func ends(_ answer: Result<JSONValue, LogFailure>) throws(NATSError) -> Result<LogEnds, LogFailure> {
+    mutating func ends(_ answer: Result<JSONValue, LogFailure>) throws(NATSError) -> Result<LogEnds, LogFailure> {
         switch answer {
         case .failure(let failure): return .failure(failure)
         case .success(let json):
             guard let examined = try rules.examine(json, stream: stream, subject: subject) else {
                 return .failure(.badAnswer("no description of stream \(stream)"))
             }
+            lastKnown = examined.last
             return .success(examined)
         }
     }
@@ -75,10 +76,16 @@ extension JetStreamLog {
             outcome = isRight ? .taken(append.after + 1) : .unknown(.badAnswer("an append behind \(append.after) is at another place"))
         case .failure(let failure):
             if let last = failure.wrongLast, last > append.after {
-                return try askForEntry(append.after + 1, call: .compare(append, last: last), at: now)
+                do throws(NATSError) {
+                    return try askForEntry(append.after + 1, call: .compare(append, last: last), at: now)
+                } catch {
+                    events.append(.appended(id: append.id, .unknown(failure)))
+                    throw error
+                }
             }
             outcome = .unknown(failure)
         }
+        if case .taken(let sequence) = outcome { lastKnown = max(lastKnown, sequence) }
         events.append(.appended(id: append.id, outcome))
     }
 

@@ -107,6 +107,7 @@ extension JetStreamLog {
         }
         guard place.delivered == follower.delivered + 1, place.sequence == follower.wanted else { return try listen(at: now) }
         self.follower?.took()
+        lastKnown = max(lastKnown, place.sequence)
         events.append(.entry(LogEntry(sequence: place.sequence, id: message.header?[.messageID], payload: message.payload)))
     }
 

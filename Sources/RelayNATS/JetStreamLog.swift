@@ -47,6 +47,8 @@ package struct JetStreamLog: Sendable {
     var opening = Opening.closed
     var follower: Follower?
     var events: [LogEvent] = []
+    /// The last entry that this side knows of.
+    var lastKnown: UInt64 = 0
 
     /// - Parameter stream: 1 to 64 letters, digits, `-` and `_`; nothing else may be in it, and its one subject is `boardrelay.NAME`.
     package init(stream: String, rules: StreamRules = .durable, login: NATSLogin, needsTLS: Bool) {
@@ -65,7 +67,6 @@ package struct JetStreamLog: Sendable {
     /// The connection is gone, or is to go. Whatever waited for an answer is unknown.
     package mutating func disconnected(at now: Instant) {
         machine?.end()
-        opening = .closed
         for case .answered(let call, let result) in machine?.takeEvents() ?? [] {
             // None of these answers makes it ask anew.
             try? handle(call, result.answer(bytesMax: 0), at: now)
@@ -122,7 +123,7 @@ package struct JetStreamLog: Sendable {
     /// - Parameter id: 1 to 64 letters, digits, `-` and `_` that no other entry of the log has.
     /// - Throws: `notOpen`, `payloadTooLarge`, `tooManyRequests` or `outputFull`; nothing is sent then.
     package mutating func append(_ entry: [UInt8], after: UInt64, id: String, at now: Instant) throws(NATSError) {
-        precondition(isWord(id), "an id of other than 1 to \(NATSLimits.nameBytesMax) letters and digits")
+        precondition(after < .max && isWord(id), "an id of other than 1 to \(NATSLimits.nameBytesMax) letters and digits")
         try requireOpen()
         let append = Append(id: id, after: after, deadline: now + Self.answerWithin)
         let header = [("Nats-Expected-Stream", stream), ("Nats-Expected-Last-Sequence", "\(after)"), (.messageID, id)]
@@ -139,7 +140,14 @@ package struct JetStreamLog: Sendable {
     }
 
     /// Takes away all entries before one: `trimmed`.
+    ///
+    /// - Parameter sequence: at most 1 more than the last entry that was appended, followed, or told by `ends` or `opened`.
+    /// - Throws: `trimBeyondEnd`, or as `append` does.
     package mutating func trim(below sequence: UInt64, at now: Instant) throws(NATSError) {
+        try requireOpen()
+        guard sequence <= lastKnown + 1 else { throw .trimBeyondEnd(last: lastKnown, actual: sequence) }
+        // For a server 0 is all.
+        guard sequence > 1 else { return events.append(.trimmed(sequence, nil)) }
         try ask("STREAM.PURGE", ["seq": .integer(Int(clamping: sequence))], call: .trim(sequence), at: now)
     }
 

@@ -39,7 +39,7 @@ package struct LogEntry: Equatable, Sendable {
     package let payload: [UInt8]
 }
 
-/// What the log tells. Each call has one event, unless it threw.
+/// What the log tells. Each call has one event, unless it threw, or the connection ended with `refused`.
 package enum LogEvent: Equatable, Sendable {
     /// Begin TLS, then call `secured`.
     case startTLS

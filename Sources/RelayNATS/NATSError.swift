@@ -1,8 +1,10 @@
-/// Why a connection to a NATS server is of no use any more. Whoever has it closes it; a new one begins with a new machine.
+/// Why a connection to a NATS server is of no use any more, or why a call was refused: then nothing was sent.
+///
+/// Whoever receives bytes and gets an error closes the connection; another one begins with another machine.
 package enum NATSError: Error, Equatable {
     case lineTooLong(limit: Int)
     case headerTooLarge(limit: Int, actual: UInt64)
-    /// A server's message, or one that was to be sent.
+    /// A server's message, or a call's.
     case payloadTooLarge(limit: Int, actual: UInt64)
     /// Bytes that are no line of the protocol, and its beginning.
     case badLine(String)
@@ -21,11 +23,14 @@ package enum NATSError: Error, Equatable {
     /// Bytes in the clear where TLS begins: somebody else may have put them there.
     case bytesBeforeTLS
     case loginWanted
-    /// So many requests wait for their answers; nothing was sent.
+    /// A call: so many wait for their answers.
     case tooManyRequests(limit: Int)
+    /// A call, or PONG to a server that takes nothing.
     case outputFull(limit: Int)
-    /// The stream has not been examined over this connection; nothing was sent.
+    /// A call: the stream has not been examined over this connection.
     case notOpen
+    /// A call: beyond the end a server would not trim, but move the end.
+    case trimBeyondEnd(last: UInt64, actual: UInt64)
 }
 
 extension NATSError: CustomStringConvertible {
@@ -47,6 +52,7 @@ extension NATSError: CustomStringConvertible {
         case .tooManyRequests(let limit): "\(limit) requests wait for the NATS server's answer, and more cannot"
         case .outputFull(let limit): "\(limit) bytes wait for the NATS server, and more cannot"
         case .notOpen: "the log's stream has not been examined yet"
+        case .trimBeyondEnd(let last, let actual): "the log ends at \(last), and cannot be trimmed below \(actual)"
         }
     }
 }

@@ -139,6 +139,25 @@ import Testing
         #expect(talk.events == (0..<100).reversed().map { .appended(id: "\($0)", .taken(UInt64($0) + 1)) })
     }
 
+    @Test("nothing is trimmed beyond the end that is known, nor everything where nothing is wanted")
+    func trimBounds() throws {
+        var talk = try Talk.opened(first: 3, last: 9)
+        for nothing in [0, 1] as [UInt64] { try talk.log.trim(below: nothing, at: talk.now) }
+        #expect(talk.sent() == [] && talk.log.takeEvents() == [.trimmed(0, nil), .trimmed(1, nil)])
+        #expect(throws: NATSError.trimBeyondEnd(last: 9, actual: 11)) { try talk.log.trim(below: 11, at: talk.now) }
+        #expect(talk.sent() == [])
+        try talk.log.trim(below: 10, at: talk.now)
+        try talk.log.append([], after: 9, id: "m", at: talk.now)
+        let last = try #require(talk.sent().last)
+        try talk.answer(last, #"{"stream":"S","seq":10}"#)
+        try talk.log.trim(below: 11, at: talk.now)
+        #expect(talk.sent().count == 1)
+        try talk.log.readEnds(at: talk.now)
+        try talk.answerLast(Talk.description(first: 3, last: 5))
+        // The log has lost its end.
+        #expect(throws: NATSError.trimBeyondEnd(last: 5, actual: 7)) { try talk.log.trim(below: 7, at: talk.now) }
+    }
+
     @Test("entries are read and taken away where the leader says so")
     func readAndTrim() throws {
         var talk = try Talk.opened(last: 9)

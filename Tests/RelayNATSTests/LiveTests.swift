@@ -50,6 +50,7 @@ struct LiveTests {
         #expect(try Self.entry(other) == LogEntry(sequence: count + 1, id: "last", payload: [1]))
 
         try log.log.trim(below: 400, at: log.now)
+        try log.log.trim(below: 0, at: log.now)
         let failure: LogFailure? = try log.wait { event in
             if case .trimmed(400, let failure) = event { .some(failure) } else { nil }
         }
