@@ -18,10 +18,7 @@ struct Follower: Sendable {
 
     init(from wanted: UInt64) { self.wanted = wanted }
 
-    mutating func begin() {
-        attempt += 1
-        (delivered, deadline) = (0, nil)
-    }
+    mutating func begin(attempt: UInt64) { (self.attempt, delivered, deadline) = (attempt, 0, nil) }
 
     mutating func pause() { (subscription, deadline) = (nil, nil) }
 
@@ -60,9 +57,9 @@ extension JetStreamLog {
     mutating func listen(at now: Instant) throws(NATSError) {
         guard case .open = opening, follower != nil else { return }
         try endSubscription()
-        follower?.begin()
-        guard let attempt = follower?.attempt else { return }
-        try ask("STREAM.INFO", call: .examine(attempt: attempt), at: now)
+        lastAttempt += 1
+        follower?.begin(attempt: lastAttempt)
+        try ask("STREAM.INFO", call: .examine(attempt: lastAttempt), at: now)
     }
 
     mutating func examined(_ answer: Result<JSONValue, LogFailure>, attempt: UInt64, at now: Instant) throws(NATSError) {

@@ -46,6 +46,7 @@ package struct JetStreamLog: Sendable {
     var machine: NATSMachine<Call>?
     var opening = Opening.closed
     var follower: Follower?
+    var lastAttempt: UInt64 = 0
     var events: [LogEvent] = []
     /// The last entry that this side knows of.
     var lastKnown: UInt64 = 0

@@ -202,6 +202,19 @@ import Testing
         #expect(following.talk.events.last == Self.entry(5))
     }
 
+    @Test("begins elsewhere before it has begun, and then once")
+    func twice() throws {
+        var talk = try Talk.opened(last: 9)
+        try talk.log.follow(from: 4, at: talk.now)
+        try talk.log.follow(from: 7, at: talk.now)
+        let asked = talk.sent()
+        #expect(asked.count == 2)
+        try talk.answer(asked[0], Talk.description(last: 9))
+        #expect(talk.sent() == [])
+        try talk.answer(asked[1], Talk.description(last: 9))
+        #expect(talk.sent().map(\.verb) == ["SUB", "PUB"])
+    }
+
     @Test("begins elsewhere when it is told to, and ends")
     func elsewhere() throws {
         var following = try Following(last: 9, from: 4)
