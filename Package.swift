@@ -3,6 +3,7 @@ import PackageDescription
 
 // Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayPrimitives, RelayWire, RelayMonitoring,
 // RelayRights, RelayTokens, RelayGateway, RelayCluster, BoardFormat, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
+// RelayRights, RelayTokens, RelayGateway, RelayNATS, BoardFormat, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
 
 // A release knows its files and lines, for backtraces, and not its variables: a debugger has the debug build for those. That takes
 // a tenth off a release build's time, a fifth off its memory and a quarter off the program. SwiftPM puts its own `-g` behind the flags
@@ -59,6 +60,7 @@ let package = Package(
         module("RelayTokens", ["RelayPrimitives", "RelayRights", "RelayWire"]),
         module("RelayGateway", ["RelayPrimitives", "RelayWire"]),
         module("BoardFormat", ["RelayWire"]),
+        module("RelayNATS", ["RelayPrimitives", "RelayWire"]),
         // What the hub and the journal say to each other: the hub is compiled while the journal is.
         module("RelayStorage", ["RelayPrimitives"]),
         module("RelayJournal", ["RelayPrimitives", "RelayStorage"]),
@@ -115,6 +117,7 @@ let package = Package(
         tests("RelayPageTests", ["RelayPage"]),
         tests("RelayGatewayTests", ["RelayPrimitives", "RelayGateway", "RelayWire"]),
         tests("BoardFormatTests", ["RelayPrimitives", "BoardFormat"]),
+        tests("RelayNATSTests", ["RelayIO", "RelayNATS", "RelayPrimitives", "RelayWire"], resources: [.copy("Vectors")]),
         tests("RelayJournalTests", ["RelayPrimitives", "RelayJournal", "RelayStorage", "RelayTestKit", "RelayTesting"]),
         tests("RelayClusterTests", ["RelayCluster", "RelayJournal", "RelayPrimitives", "RelayStorage", "RelayTestKit"]),
         tests("RelayCoreTests", ["RelayMonitoring", "RelayTokens", "RelayPrimitives", "RelayRights", "RelayCore", "RelayJournal", "RelayStorage", "RelayTestKit", "RelayTesting", "RelayWire"]),

@@ -26,13 +26,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BUILD = ROOT / ".build" / "fuzz"
 BINARY = BUILD / "fuzzers"
-FUZZERS = ("boards", "drawings", "frames", "http", "journal", "requests", "tokens", "websocket")
+FUZZERS = ("boards", "drawings", "frames", "http", "journal", "nats", "requests", "tokens", "websocket")
 INPUT_BYTES_MAX, INPUT_SECONDS_MAX, MEMORY_MIB_MAX, ALLOCATION_MIB_MAX = 1024, 10, 2048, 64
 # A module, what it imports, and whether it is watched: what only computes digests is not, for its speed.
 MODULES = {
     "RelayPrimitives": ([], False), "RelayWire": (["RelayPrimitives"], True), "RelayStorage": (["RelayPrimitives"], True),
     "RelayJournal": (["RelayPrimitives", "RelayStorage"], True), "BoardFormat": (["RelayPrimitives", "RelayWire"], True),
     "RelayGateway": (["RelayPrimitives", "RelayWire"], True), "RelayRights": (["RelayPrimitives", "RelayWire"], True),
+    "RelayNATS": (["RelayPrimitives", "RelayWire"], True),
     "RelayTokens": (["RelayPrimitives", "RelayRights", "RelayWire"], True), "RelayMonitoring": (["RelayPrimitives", "RelayWire"], True)}
 SWIFTC = ["swiftc", "-wmo", "-parse-as-library", "-swift-version", "6", "-warnings-as-errors", "-package-name", "whiteboard_relay",
           "-enable-upcoming-feature", "NonisolatedNonsendingByDefault", "-enable-upcoming-feature", "MemberImportVisibility",
