@@ -21,6 +21,7 @@ extension Command {
         .value(
             "--data-dir", as: "DIR", default: "$STATE_DIRECTORY, else ~/.local/share/boardrelay/data",
             help: "Folder for boards, metadata, locks and keys."),
+        .flag("--wait-for-folder", help: "Waits while another relay has the data folder, and serves when that has ended."),
         .flag("--no-announce", help: "Does not tell the network of this relay. Without it 'boardrelay find' finds it."),
         .flag("--in-memory", help: "Keeps nothing on disk."),
         .choice(
@@ -111,10 +112,11 @@ struct ServeSettings: Sendable {
     let logsJSON: Bool
     /// The data folder; `nil`: nothing is kept on disk.
     let folder: String?
+    let waitsForFolder: Bool
 
     /// Those that hold after a restart only; the rates, because clients were told them.
     static let needRestart: Set<String> = [
-        "--host", "--port", "--no-announce", "--data-dir", "--in-memory", "--auth", "--flush", "--log-format", "--control",
+        "--host", "--port", "--wait-for-folder", "--no-announce", "--data-dir", "--in-memory", "--auth", "--flush", "--log-format", "--control",
         "--message-rate", "--packet-rate", "--metadata-rate",
     ]
 
@@ -132,6 +134,8 @@ struct ServeSettings: Sendable {
         var options = WhiteboardRelay.Options(host: arguments.value("--host"), port: port, flush: try Self.flush(arguments))
         let folder = arguments.flag("--in-memory") ? nil : arguments.value("--data-dir") ?? WhiteboardRelay.Storage.defaultFolder
         if let folder { options.storage = .folder(folder) }
+        waitsForFolder = arguments.flag("--wait-for-folder")
+        if waitsForFolder, folder == nil { throw arguments.wrong("--wait-for-folder", "does not go with --in-memory") }
         options.access = try Self.access(arguments)
         options.web = try Self.web(arguments)
         options.tls = try Self.tls(arguments)
