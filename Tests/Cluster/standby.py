@@ -31,7 +31,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-from stage import ROOT, Pair, Stage, Wrong, free_ports, listens, need, run  # noqa: E402
+from stage import ROOT, Pair, Stage, Wrong, free_ports, listens, need, run, until  # noqa: E402
 from daemon import find_binary  # noqa: E402
 from names import by_host_name, by_name_of_tls  # noqa: E402
 from writers import Replay, Writers  # noqa: E402
@@ -59,8 +59,9 @@ class Take:
         # What was on its way when the signal came may still be told.
         self.writers.all_stored_since(time.monotonic() if what == "SIGSTOP" else began + 0.02)
         self.waited.setdefault(what, []).append(max(self.writers.silences(began + 0.02)))
-        serves = standby if changes_owner else owner
-        need(serves.serves.is_set(), f"{what}: the other relay serves")
+        serves, other = (standby, owner) if changes_owner else (owner, standby)
+        until(serves.serves.is_set, f"{what}: the {'other' if changes_owner else 'same'} relay serves")
+        need(not other.serves.is_set(), f"{what}: both relays serve")
 
     def kill(self, owner, _):
         owner.signal(signal.SIGKILL)
