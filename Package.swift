@@ -2,8 +2,8 @@
 import PackageDescription
 
 // Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayPrimitives, RelayWire, RelayMonitoring,
-// RelayRights, RelayTokens, RelayGateway, RelayCluster, BoardFormat, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
-// RelayRights, RelayTokens, RelayGateway, RelayNATS, BoardFormat, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
+// RelayRights, RelayTokens, RelayGateway, RelayCluster, RelayNATS, BoardFormat, RelayCore, RelayClientCore) never import Dispatch, a clock
+// or a socket.
 
 // A release knows its files and lines, for backtraces, and not its variables: a debugger has the debug build for those. That takes
 // a tenth off a release build's time, a fifth off its memory and a quarter off the program. SwiftPM puts its own `-g` behind the flags

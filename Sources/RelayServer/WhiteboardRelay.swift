@@ -84,6 +84,9 @@ public final class WhiteboardRelay: Sendable {
         package var keysChanged: @Sendable () -> Void = {}
         /// Asked on the control socket to read its settings again; may wait for the relay.
         package var reload: @Sendable () -> any JSONObject = { ControlRefusal("this relay has no settings to read again") }
+        /// Called once with who has the data folder, such as "pid 4711", if somebody has: the start then waits until that process has
+        /// ended. `nil`: such a folder is an error.
+        package var waitsForFolder: (@Sendable (_ holder: String) -> Void)?
         /// Called with the bytes of the data folder that were read, until all of it is.
         package var didRead: @Sendable (_ bytes: Int) -> Void = { _ in }
 
@@ -146,7 +149,7 @@ public final class WhiteboardRelay: Sendable {
         var path: String?
         if case .folder(let folder) = options.storage { path = folder }
         let journal = JournalWriter(path: path, indexBytesMax: configuration.boardIndexBytesMax, permit: permit)
-        let opened = try await journal.open(progress: options.didRead)
+        let opened = try await journal.open(waits: options.waitsForFolder, progress: options.didRead)
         configuration.isJournaled = path != nil
         configuration.part = part
         // Nobody logs in to an echo.

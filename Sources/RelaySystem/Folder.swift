@@ -77,11 +77,14 @@ package final class Folder {
 
     /// Keeps other processes out until this one ends, or `close` is called.
     ///
-    /// - Throws: `FileFailure`, `EBUSY` with the number of the process that is in it.
-    package func lockOut() throws(FileFailure) {
+    /// - Parameter waits: told once who is in it, such as "pid 4711"; then this blocks until it is that process's end, or many ends later
+    ///   if others wait, too. Without it such a folder is an error.
+    /// - Throws: `FileFailure`, `EBUSY` with the number of the process that is in it; `ESTALE` when the path leads to another folder
+    ///   after the wait.
+    package func lockOut(waits: ((_ holder: String) -> Void)? = nil) throws(FileFailure) {
         let file = openat(descriptor, Self.lockFile, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw failure("open", Self.lockFile) }
-        try take(file, LOCK_EX)
+        try take(file, LOCK_EX, waits)
         let text = Array("\(getpid())\n".utf8)
         guard ftruncate(file, 0) == 0, pwrite(file, text, text.count, 0) == text.count else { throw failure("write", Self.lockFile) }
     }
@@ -99,16 +102,38 @@ package final class Folder {
     private static let lockFile = "lock"
 
     /// Takes over the descriptor, and closes it if somebody else has the lock.
-    private func take(_ file: Int32, _ mode: Int32) throws(FileFailure) {
-        guard flock(file, mode | LOCK_NB) == 0 else {
+    private func take(_ file: Int32, _ mode: Int32, _ waits: ((_ holder: String) -> Void)? = nil) throws(FileFailure) {
+        guard flock(file, mode | LOCK_NB) != 0 else { return lock = file }
+        guard errno == EWOULDBLOCK else {
             defer { systemClose(file) }
-            guard errno == EWOULDBLOCK else { throw failure("lock", Self.lockFile) }
-            var text = [UInt8](repeating: 0, count: 16)
-            let count = pread(file, &text, text.count, 0)
-            let process = String(decoding: text[..<max(count, 0)], as: UTF8.self).prefix { $0.isNumber }
-            throw FileFailure("open", path, EBUSY, "it is in use by \(process.isEmpty ? "another process" : "pid \(process)")")
+            throw failure("lock", Self.lockFile)
+        }
+        let holder = Self.holder(file)
+        guard let waits else {
+            systemClose(file)
+            throw FileFailure("open", path, EBUSY, "it is in use by \(holder)")
+        }
+        waits(holder)
+        while flock(file, mode) != 0 {
+            guard errno == EINTR else {
+                defer { systemClose(file) }
+                throw failure("lock", Self.lockFile)
+            }
         }
         lock = file
+        // Hours may have passed. What is at the path now has a lock of its own, which this process does not have.
+        var (locked, present) = (stat(), stat())
+        guard fstat(file, &locked) == 0, stat("\(path)/\(Self.lockFile)", &present) == 0, locked.st_ino == present.st_ino,
+            locked.st_dev == present.st_dev
+        else { throw FileFailure("open", path, ESTALE, "it was replaced while this process waited for it") }
+    }
+
+    /// Who has written itself into a lock, for people.
+    private static func holder(_ file: Int32) -> String {
+        var text = [UInt8](repeating: 0, count: 16)
+        let count = pread(file, &text, text.count, 0)
+        let process = String(decoding: text[..<max(count, 0)], as: UTF8.self).prefix { $0.isNumber }
+        return process.isEmpty ? "another process" : "pid \(process)"
     }
 
     // MARK: - Files

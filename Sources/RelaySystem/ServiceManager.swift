@@ -14,7 +14,9 @@ package struct ServiceManager: Sendable {
     /// It reads what it needs before it serves, for another minute at most.
     package func tellReading() { tell("EXTEND_TIMEOUT_USEC=60000000") }
     /// It serves from now on.
-    package func tellReady() { tell("READY=1") }
+    package func tellReady() { tell("READY=1\nSTATUS=") }
+    /// It waits until it may serve, for as long as it takes: its start is over. A text of one line says for what.
+    package func tellWaiting(_ text: String) { tell("READY=1\nSTATUS=\(text)") }
     /// It ends; that may take some seconds.
     package func tellStopping() { tell("STOPPING=1") }
 

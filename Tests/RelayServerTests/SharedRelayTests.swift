@@ -20,7 +20,7 @@ struct SharedRelayTests {
         _ body: (SharedRelay) async throws -> Void
     ) async throws {
         let shared = try await SharedRelay.start(
-            door, spaces: Self.names,
+            door, spaces: { Self.names },
             optionsOf: { @Sendable space, _ throws(RelayServerError) in
                 var options = WhiteboardRelay.Options(port: 0, access: access)
                 if case .keys(let join, .some) = access {
@@ -319,7 +319,7 @@ struct SharedRelayTests {
         #expect(descriptors(boundTo: port) == 0)
         try await withShared(.init(port: port)) { _ in }
         let error = await #expect(throws: RelayServerError.self) {
-            try await SharedRelay.start(.init(port: port), spaces: Self.names) { space, _ throws(RelayServerError) in
+            try await SharedRelay.start(.init(port: port), spaces: { Self.names }) { space, _ throws(RelayServerError) in
                 guard space.text == "a" else { throw RelayServerError(text: "no such folder") }
                 return .init(port: 0)
             }

@@ -163,6 +163,42 @@ extension Folder {
         }
     }
 
+    @Test("who waits for a lock is told once who has it, and has it when that one is closed")
+    func waited() throws {
+        try inTemporaryFolder { path in
+            let first = try Folder(path: path), second = try Folder(path: path)
+            try first.lockOut()
+            var told: [String] = []
+            try second.lockOut(waits: { holder in
+                told.append(holder)
+                first.close()
+            })
+            #expect(told == ["pid \(getpid())"])
+            #expect(refusal { try Folder(path: path).lockOut() }?.text == "it is in use by pid \(getpid())")
+            second.close()
+            try Folder(path: path).lockOut(waits: { told.append($0) })
+            #expect(told.count == 1, "nobody is waited for where nobody is")
+        }
+    }
+
+    @Test("a folder that was replaced while somebody waited for it is refused, and its lock is not kept", arguments: [true, false])
+    func replaced(isThere: Bool) throws {
+        try inTemporaryFolder { path in
+            let first = try Folder(path: path + "/data"), second = try Folder(path: path + "/data")
+            try first.lockOut()
+            let failure = refusal {
+                try second.lockOut(waits: { _ in
+                    rename(path + "/data", path + "/moved")
+                    if isThere { try? Folder(path: path + "/data").lockOut() }
+                    first.close()
+                })
+            }
+            #expect(failure?.code == ESTALE && failure?.text == "it was replaced while this process waited for it", "\(failure as Any)")
+            second.close()
+            try Folder(path: path + "/moved").lockOut()
+        }
+    }
+
     @Test("close gives up every descriptor, once; so does the end of a folder that nobody closed")
     func descriptorsClosed() throws {
         try inTemporaryFolder { path in

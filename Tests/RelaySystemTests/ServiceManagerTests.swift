@@ -10,7 +10,7 @@ import Testing
 #endif
 
 @Suite struct ServiceManagerTests {
-    @Test("a service manager is told on its socket, in whole datagrams, that the process reads, serves and ends")
+    @Test("a service manager is told on its socket, in whole datagrams, that the process reads, waits, serves and ends")
     func told() throws {
         let name = FileManager.default.temporaryDirectory.appending(path: "notify-\(UUID().uuidString.prefix(8))").path
         let descriptor = try #require(Self.bound(name))
@@ -20,10 +20,12 @@ import Testing
         }
         let manager = try #require(ServiceManager(socket: name))
         manager.tellReading()
+        manager.tellWaiting("Waits for /srv/board")
         manager.tellReady()
         manager.tellStopping()
         #expect(Self.next(descriptor) == "EXTEND_TIMEOUT_USEC=60000000")
-        #expect(Self.next(descriptor) == "READY=1")
+        #expect(Self.next(descriptor) == "READY=1\nSTATUS=Waits for /srv/board", "its start is over for whoever waits for that")
+        #expect(Self.next(descriptor) == "READY=1\nSTATUS=")
         #expect(Self.next(descriptor) == "STOPPING=1")
     }
 

@@ -11,41 +11,58 @@ import RelayWire
 package final class SharedRelay: Sendable {
     /// What each space is run with, one of so many.
     package typealias SpaceOptions = @Sendable (_ space: SpaceName, _ count: Int) throws(RelayServerError) -> WhiteboardRelay.Options
-    /// Makes the data folder of a new space, or removes one.
-    package typealias Folder = @Sendable (_ space: SpaceName) throws(RelayServerError) -> Void
+    /// Makes the folder of a new space, or removes one.
+    package typealias Change = @Sendable (_ space: SpaceName) throws(RelayServerError) -> Void
 
     package var address: RelayAddress { door.address }
     package let door: WhiteboardRelay
     private let spaces = Mutex<[SpaceName: WhiteboardRelay]>([:])
     private let controls = Mutex<[ControlServer]>([])
     private let optionsOf: Mutex<SpaceOptions>
+    private let folder: SharedFolder?
     /// Spaces are added and removed one after the other, by a thread that may wait.
     private let turns = DispatchQueue(label: "boardrelay.spaces")
 
     /// A space takes a thread, and two descriptors of its journal.
     package static let spacesMax = 64
 
-    private init(_ door: WhiteboardRelay, _ optionsOf: @escaping SpaceOptions) {
-        (self.door, self.optionsOf) = (door, Mutex(optionsOf))
+    private init(_ door: WhiteboardRelay, _ optionsOf: @escaping SpaceOptions, _ folder: SharedFolder?) {
+        (self.door, self.optionsOf, self.folder) = (door, Mutex(optionsOf), folder)
     }
 
     /// Starts the spaces, then opens the door.
     ///
     /// - Parameters:
     ///   - options: of the door: port, TLS, names, log, control sockets. It stores nothing.
-    ///   - names: those that are there.
+    ///   - folder: that of all spaces. A lock keeps other relays out of it, which `options.waitsForFolder` may wait for.
+    ///   - spaces: tells which there are.
     ///   - optionsOf: their storage, access and bounds.
     ///   - make: called for one that is added.
     ///   - remove: called for one that was removed.
     package static func start(
-        _ options: WhiteboardRelay.Options, spaces names: [SpaceName], optionsOf: @escaping SpaceOptions,
-        make: @escaping Folder = { _ in }, remove: @escaping Folder = { _ in }
+        _ options: WhiteboardRelay.Options, in folder: String? = nil, spaces: @Sendable () throws(RelayServerError) -> [SpaceName],
+        optionsOf: @escaping SpaceOptions, make: @escaping Change = { _ in }, remove: @escaping Change = { _ in }
     ) async throws(RelayServerError) -> SharedRelay {
+        let shared = folder.map { _ in SharedFolder() }
+        if let shared, let folder { try await shared.lock(folder, options.waitsForFolder) }
+        do throws(RelayServerError) {
+            return try await start(options, shared, spaces, optionsOf, make, remove)
+        } catch {
+            await shared?.close()
+            throw error
+        }
+    }
+
+    private static func start(
+        _ options: WhiteboardRelay.Options, _ folder: SharedFolder?, _ spaces: () throws(RelayServerError) -> [SpaceName],
+        _ optionsOf: @escaping SpaceOptions, _ make: @escaping Change, _ remove: @escaping Change
+    ) async throws(RelayServerError) -> SharedRelay {
+        let names = try spaces()
         guard names.count <= spacesMax else {
             throw RelayServerError(text: "a relay has at most \(spacesMax) spaces, here are \(names.count)")
         }
         let door = try await WhiteboardRelay.start(ofDoor(options, names.count), permit: { _ in }, as: .door(to: []))
-        let shared = SharedRelay(door, optionsOf)
+        let shared = SharedRelay(door, optionsOf, folder)
         do throws(RelayServerError) {
             for name in names { try await shared.begin(name, count: names.count) }
             let answers = shared.answers(options, make, remove)
@@ -167,11 +184,12 @@ package final class SharedRelay: Sendable {
         await withTaskGroup(of: Void.self) { group in
             for relay in [door] + spaces.withLock({ Array($0.values) }) { group.addTask { await relay.stop() } }
         }
+        await folder?.close()
     }
 
     // MARK: - The operator
 
-    private func answers(_ options: WhiteboardRelay.Options, _ make: @escaping Folder, _ remove: @escaping Folder) -> ControlAnswers {
+    private func answers(_ options: WhiteboardRelay.Options, _ make: @escaping Change, _ remove: @escaping Change) -> ControlAnswers {
         let ofDoor = door.control.answer
         return ControlAnswers(
             answer: { @Sendable [weak self] request in

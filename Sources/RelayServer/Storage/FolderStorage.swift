@@ -14,15 +14,18 @@ final class FolderStorage: JournalStorage {
 
     /// Makes the folder if it does not exist.
     ///
-    /// - Parameter didRead: called after each read.
+    /// - Parameters:
+    ///   - waits: told who is in it; then this blocks until nobody is. See `Folder.lockOut`.
+    ///   - didRead: called after each read.
     /// - Throws: `FileFailure`: it cannot be made or opened, is another user's, or another process is in it.
     init(
-        path: String, permit: @escaping Permit = { _ in }, didRead: @escaping (_ bytes: Int) -> Void = { _ in }
+        path: String, permit: @escaping Permit = { _ in }, waits: ((_ holder: String) -> Void)? = nil,
+        didRead: @escaping (_ bytes: Int) -> Void = { _ in }
     ) throws(FileFailure) {
         self.permit = permit
         self.didRead = didRead
         folder = try Folder(path: path)
-        try folder.lockOut()
+        try folder.lockOut(waits: waits)
     }
 
     /// A folder to read in, whoever's it is, while no other process is in it. Every change to it is an error.

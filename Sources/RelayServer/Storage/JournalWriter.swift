@@ -110,10 +110,14 @@ actor JournalWriter {
 
     /// Reads the journal, or makes one. Called once, before anything else.
     ///
-    /// - Parameter progress: called with the bytes read so far.
+    /// - Parameters:
+    ///   - waits: told who is in the folder; then the journal's queue waits, with nothing else to do, until nobody is. Without it such a
+    ///     folder is an error.
+    ///   - progress: called with the bytes read so far.
     /// - Throws: `RelayServerError`, which names the folder or file.
     func open(
-        _ change: (inout JournalSettings) -> Void = { _ in }, progress: @escaping @Sendable (_ bytes: Int) -> Void = { _ in }
+        _ change: (inout JournalSettings) -> Void = { _ in }, waits: (@Sendable (_ holder: String) -> Void)? = nil,
+        progress: @escaping @Sendable (_ bytes: Int) -> Void = { _ in }
     ) throws(RelayServerError) -> Opened {
         var read: Int? = 0
         defer { read = nil }
@@ -121,7 +125,7 @@ actor JournalWriter {
         var settings = JournalSettings(mark: UInt32(truncatingIfNeeded: SystemEntropy.word()))
         if let path {
             do throws(FileFailure) {
-                storage = try FolderStorage(path: path, permit: permit) { bytes in
+                storage = try FolderStorage(path: path, permit: permit, waits: waits) { bytes in
                     guard let before = read else { return }
                     read = before + bytes
                     progress(before + bytes)

@@ -30,7 +30,8 @@ extension Command {
             "The same port serves the whiteboard at /, the JavaScript client at /relay-client.js, /status, /healthz, /readyz and /metrics.",
             """
             Boards, metadata and locks survive a restart; other messages, packets, presence and states do not. Only one relay at a \
-            time can use a data folder.
+            time can use a data folder. With --wait-for-folder a second one stands by: it does not listen until the first has ended, \
+            then reads its settings again and serves. See docs/cluster.md.
             """,
             """
             Ctrl-C, SIGTERM or closing the terminal ends the relay: clients are told, queues get up to 5 s to drain, and the exit code \
@@ -45,6 +46,7 @@ extension Command {
         examples: [
             .init("boardrelay serve", "On every interface, port 7420."),
             .init("boardrelay serve --data-dir ./board", "Keeps boards, metadata and locks in that folder."),
+            .init("boardrelay serve --data-dir ./board --port 7421 --wait-for-folder", "Serves once the relay on that folder has ended."),
             .init("boardrelay serve --in-memory --host 127.0.0.1 --port 0 --log-level debug", "For this machine alone, on a free port."),
         ],
         run: serve)
@@ -63,8 +65,15 @@ extension Command {
         SystemMemory.keepLittle()
         let signals = Signals(hangup: Signals.hasTerminal ? nil : reload.bySignal)
         let manager = ServiceManager(socket: ProcessInfo.processInfo.environment["NOTIFY_SOCKET"])
-        let server = try await start(settings, options, manager)
+        let signal = Task { await signals.first() }
+        let wait = settings.waitsForFolder ? FolderWait(log, manager, signal) : nil
+        guard let server = try await start(settings, options, manager, wait) else {
+            log.note("Ending: \(Signals.words(await signal.value)).")
+            return .ok
+        }
         reload.begins(server)
+        // Files of tokens and certificates may have changed since this process has read them.
+        if wait?.hasWaited == true { reload.bySignal() }
         let bound = RelayAddress(host: options.host ?? "::", port: server.address.port)
         let screen = ServeScreen(
             log: log, view: view, ways: { @Sendable in Ways(Interfaces.reachable(bound), server.relay.tls) },
@@ -93,7 +102,7 @@ extension Command {
             log.note(Entrance.hint(port: bound.port))
             screen.show()
         }
-        let signal = await signals.first()
+        let number = await signal.value
         lonely.cancel()
         rotation.cancel()
         watch.cancel()
@@ -101,64 +110,10 @@ extension Command {
         view.hide()
         manager?.tellStopping()
         log.note(
-            "Ending: \(Signals.words(signal)). Clients are told, queues get 5 s." + (manager == nil ? " Ctrl-C again ends it at once." : "")
+            "Ending: \(Signals.words(number)). Clients are told, queues get 5 s." + (manager == nil ? " Ctrl-C again ends it at once." : "")
         )
         await announcement?.close()
         await server.stop()
         return .ok
-    }
-
-    private static func start(
-        _ settings: ServeSettings, _ options: WhiteboardRelay.Options, _ manager: ServiceManager?
-    ) async throws -> ServedRelay {
-        guard settings.isShared else {
-            try settings.checkNoSpaces()
-            return ServedRelay(relay: try await startRelay(options, manager), shared: nil)
-        }
-        let names = try settings.spaces()
-        let shared = try await starting(options, manager) { options throws(RelayServerError) in
-            try await SharedRelay.start(
-                options, spaces: names,
-                optionsOf: { @Sendable name, count throws(RelayServerError) in
-                    var own = try settings.options(of: name, count)
-                    (own.log, own.didRead) = (options.log, options.didRead)
-                    return own
-                }, make: settings.makeFolder, remove: settings.removeFolder)
-        }
-        return ServedRelay(relay: shared.door, shared: shared)
-    }
-
-    static func startRelay(_ options: WhiteboardRelay.Options, _ manager: ServiceManager? = nil) async throws(Failure) -> WhiteboardRelay {
-        try await starting(options, manager) { options throws(RelayServerError) in try await WhiteboardRelay.start(options) }
-    }
-
-    /// - Throws: `Failure`, with what helps where somebody else has the port or the data folder.
-    private static func starting<Relay: Sendable>(
-        _ options: WhiteboardRelay.Options, _ manager: ServiceManager?,
-        _ start: (WhiteboardRelay.Options) async throws(RelayServerError) -> Relay
-    ) async throws(Failure) -> Relay {
-        let progress = ReadProgress()
-        defer { progress.clear() }
-        var options = options
-        options.didRead = { @Sendable bytes in
-            manager?.tellReading()
-            progress.show(bytes)
-        }
-        do throws(RelayServerError) {
-            return try await start(options)
-        } catch {
-            let port = options.port == RelayAddress.defaultPort ? "" : " --port \(options.port)"
-            let hint = ". Another relay may be running: 'boardrelay status\(port)' tells. '--port 0' takes a port that is free."
-            throw Failure("the relay cannot start: \(error)\(error.isAddressInUse ? hint : other(on: options.storage))")
-        }
-    }
-
-    /// The relay that has the data folder, if one answers there.
-    private static func other(on storage: WhiteboardRelay.Storage) -> String {
-        guard case .folder(let folder) = storage,
-            let status = try? WhiteboardRelay.status(controlSocket: ControlSocket.path(inFolder: folder)),
-            let port = RelayAddress(status.address)?.port
-        else { return "" }
-        return ". That is a relay on port \(port), pid \(status.pid): 'boardrelay status --port \(port)' tells more."
     }
 }

@@ -21,6 +21,7 @@ extension Command {
         .value(
             "--data-dir", as: "DIR", default: "$STATE_DIRECTORY, else ~/.local/share/boardrelay/data",
             help: "Folder for boards, metadata, locks and keys."),
+        .flag("--wait-for-folder", help: "Waits while another relay has the data folder, and serves when that has ended."),
         .flag("--no-announce", help: "Does not tell the network of this relay. Without it 'boardrelay find' finds it."),
         .flag("--in-memory", help: "Keeps nothing on disk."),
         .flag(
@@ -119,10 +120,12 @@ struct ServeSettings: Sendable {
     let folder: String?
     /// It has spaces.
     let isShared: Bool
+    let waitsForFolder: Bool
 
     /// Those that hold after a restart only; the rates, because clients were told them.
     static let needRestart: Set<String> = [
-        "--host", "--port", "--no-announce", "--data-dir", "--in-memory", "--spaces", "--auth", "--flush", "--log-format", "--control",
+        "--host", "--port", "--wait-for-folder", "--no-announce", "--data-dir", "--in-memory", "--spaces", "--auth", "--flush",
+        "--log-format", "--control",
         "--message-rate", "--packet-rate", "--metadata-rate",
     ]
 
@@ -142,6 +145,8 @@ struct ServeSettings: Sendable {
         isShared = arguments.flag("--spaces")
         if isShared { try Self.checkShared(arguments) }
         if let folder { options.storage = .folder(folder) }
+        waitsForFolder = arguments.flag("--wait-for-folder")
+        if waitsForFolder, folder == nil { throw arguments.wrong("--wait-for-folder", "does not go with --in-memory") }
         options.access = try Self.access(arguments)
         options.web = try Self.web(arguments)
         options.tls = try Self.tls(arguments)

@@ -35,21 +35,29 @@ extension ServeSettings {
     /// The spaces that have a folder. The folder of them all is made if it does not exist.
     ///
     /// - Throws: when the data folder is one without spaces, or has a folder whose name is that of no space.
-    func spaces() throws -> [SpaceName] {
-        if FileManager.default.fileExists(atPath: folder! + "/journal.anchor") {
-            throw Failure(
-                "\(folder!) has the data of a relay without spaces: move it to another folder, or make it a space: "
+    @Sendable func spaces() throws(RelayServerError) -> [SpaceName] {
+        guard !FileManager.default.fileExists(atPath: folder! + "/journal.anchor") else {
+            throw RelayServerError(
+                text: "\(folder!) has the data of a relay without spaces: move it to another folder, or make it a space: "
                     + "move all of it to \(spacesFolder)NAME/data")
         }
-        try FileManager.default.createDirectory(
-            atPath: spacesFolder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        return try FileManager.default.contentsOfDirectory(atPath: spacesFolder).sorted().map { name throws in
+        let names: [String]
+        do {
+            try FileManager.default.createDirectory(
+                atPath: spacesFolder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            names = try FileManager.default.contentsOfDirectory(atPath: spacesFolder).sorted()
+        } catch {
+            throw RelayServerError(text: "\(spacesFolder) cannot be read: \(error)")
+        }
+        var spaces: [SpaceName] = []
+        for name in names {
             do throws(WireError) {
-                return try SpaceName(name)
+                spaces.append(try SpaceName(name))
             } catch {
-                throw Failure("\(spacesFolder)\(Printable.escaped(name)): \(error.text)")
+                throw RelayServerError(text: "\(spacesFolder)\(name.debugDescription): \(error.text)")
             }
         }
+        return spaces
     }
 
     /// A relay without spaces must not hide them.
