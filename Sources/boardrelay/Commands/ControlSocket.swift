@@ -69,6 +69,8 @@ enum ControlSocket {
             paths = [WhiteboardRelay.defaultControlSocket(port: port), usual, path(inFolder: UnixListener.systemFolder)]
         }
         var other: RelayAddress?, isForbidden = false
+        let waiting = Waiting("Waiting for the relay")
+        defer { waiting.end() }
         for path in paths {
             do throws(RelayServerError) {
                 let answer = try question(path)

@@ -63,7 +63,7 @@ extension Command {
         SystemMemory.keepLittle()
         let signals = Signals(hangup: Signals.hasTerminal ? nil : reload.bySignal)
         let manager = ServiceManager(socket: ProcessInfo.processInfo.environment["NOTIFY_SOCKET"])
-        let server = try await startRelay(options, manager)
+        let server = try await startRelay(options, log, manager)
         reload.begins(server)
         let bound = RelayAddress(host: options.host ?? "::", port: server.address.port)
         let screen = ServeScreen(
@@ -108,13 +108,15 @@ extension Command {
     }
 
     /// - Throws: `Failure`, with what helps where somebody else has the port or the data folder.
-    static func startRelay(_ options: WhiteboardRelay.Options, _ manager: ServiceManager? = nil) async throws(Failure) -> WhiteboardRelay {
-        let progress = ReadProgress()
-        defer { progress.clear() }
+    static func startRelay(
+        _ options: WhiteboardRelay.Options, _ log: ServeLog, _ manager: ServiceManager? = nil
+    ) async throws(Failure) -> WhiteboardRelay {
+        let progress = Progress(isTerminal: log.isTerminal && !log.isJSON, say: log.note)
+        defer { progress.end() }
         var options = options
         options.didRead = { @Sendable bytes in
             manager?.tellReading()
-            progress.show(bytes)
+            progress.show("\(Printable.size(bytes)) read")
         }
         do throws(RelayServerError) {
             return try await WhiteboardRelay.start(options)
