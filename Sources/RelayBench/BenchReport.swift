@@ -44,6 +44,6 @@ struct BenchReport: Sendable {
         }
     }
 
-    func progress(_ text: String) { if Console.errorsAreTerminal { Console.noteRaw("\r\u{1B}[K" + text) } }
-    func progressEnds() { if Console.errorsAreTerminal { Console.noteRaw("\r\u{1B}[K") } }
+    func progress(_ text: String) { if Console.errorsAreTerminal { Console.pass(text) } }
+    func progressEnds() { Console.endPassing() }
 }

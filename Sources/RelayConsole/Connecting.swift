@@ -162,12 +162,13 @@ package func noteChange(_ words: String, at address: RelayAddress) {
 ///   - timeout: for all of it, coming in as well.
 ///   - patience: for coming in, if that is not `timeout`.
 ///   - listens: whether the command ends without an error when the reader of standard output is gone.
+///   - tells: whether the body says by itself what it waits for; a terminal is told of the others. One that listens does.
 /// - Throws: a `Failure` with exit code 124 when the time is over before the relay has let in: nothing was asked of it then.
 package func withClient(
-    _ arguments: Arguments, as user: String, timeout: Duration?, patience: Duration? = nil, listens: Bool = false,
+    _ arguments: Arguments, as user: String, timeout: Duration?, patience: Duration? = nil, listens: Bool = false, tells: Bool = false,
     _ body: (WhiteboardClient) async throws -> ExitCode
 ) async throws -> ExitCode {
-    try await withClient(arguments, .user(user), timeout: timeout, patience: patience, listens: listens, body)
+    try await withClient(arguments, .user(user), timeout: timeout, patience: patience, listens: listens, tells: tells, body)
 }
 
 /// Who comes in.
@@ -179,6 +180,7 @@ package enum Entering: Sendable {
 
 package func withClient(
     _ arguments: Arguments, _ entering: Entering, timeout: Duration?, patience: Duration? = nil, listens: Bool = false,
+    tells: Bool = false,
     _ body: (WhiteboardClient) async throws -> ExitCode
 ) async throws -> ExitCode {
     let began = ContinuousClock.now
@@ -186,6 +188,8 @@ package func withClient(
         throw Failure("timed out before \(try arguments.address()) let this client in", exitCode: .timedOut)
     }
     let left = timeout.map { max(.zero, $0 - (ContinuousClock.now - began)) }
+    let waiting = listens || tells ? nil : Waiting("Waiting for \(try arguments.address())")
+    defer { waiting?.end() }
     do {
         let code = try await untilEnded(timeout: left, closing: [client], listens: listens) { try await body(client) }
         await client.close()
@@ -234,6 +238,8 @@ package func connect(_ arguments: Arguments, as user: String) async throws -> Wh
 
 private func connect(_ arguments: Arguments, _ entering: Entering) async throws -> WhiteboardClient {
     let invitation = try arguments.invitation(), address = invitation.addresses[0]
+    let waiting = Waiting("Connecting to \(address)")
+    defer { waiting.end() }
     var options = ClientOptions()
     // A command ends by its own `--timeout`.
     options.requestTimeout = .seconds(86_400)

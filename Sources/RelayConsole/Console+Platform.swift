@@ -12,11 +12,13 @@ package enum Console {
 
     /// One line of data.
     package static func print(_ line: String) throws(OutputClosed) {
+        endPassing()
         guard Descriptor.write(line + "\n", to: STDOUT_FILENO) else { throw OutputClosed() }
     }
 
     /// Data that is no text, or not to be changed, and a line end.
     package static func print(raw bytes: [UInt8]) throws(OutputClosed) {
+        endPassing()
         guard (bytes + [UInt8(ascii: "\n")]).withUnsafeBytes({ Descriptor.write($0, to: STDOUT_FILENO) }) else { throw OutputClosed() }
     }
 
@@ -37,10 +39,31 @@ package enum Console {
     }
 
     /// One line for people.
-    package static func note(_ line: String) { _ = Descriptor.write(line + "\n", to: STDERR_FILENO) }
+    package static func note(_ line: String) {
+        endPassing()
+        _ = Descriptor.write(line + "\n", to: STDERR_FILENO)
+    }
 
     /// Without an end of line.
     package static func noteRaw(_ text: String) { _ = Descriptor.write(text, to: STDERR_FILENO) }
+
+    private static let passing = Mutex(false)
+
+    /// Shows a line on the terminal in place of the one that passes there; it goes before anything else is printed.
+    package static func pass(_ line: String) {
+        passing.withLock { isShown in
+            isShown = true
+            noteRaw("\r\u{1B}[K" + line)
+        }
+    }
+
+    /// Takes away the line that passes, if there is one.
+    package static func endPassing() {
+        passing.withLock { isShown in
+            if isShown { noteRaw("\r\u{1B}[K") }
+            isShown = false
+        }
+    }
 
     package static var inputIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
     package static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }

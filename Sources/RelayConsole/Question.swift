@@ -15,6 +15,7 @@ package enum Question {
         // A command that has been at a relay watches Ctrl-C by now: at a question it ends.
         let watching = [SIGINT, SIGTERM].map { ($0, signal($0, SIG_DFL)) }
         defer { for (number, handler) in watching { signal(number, handler) } }
+        Console.endPassing()
         Console.noteRaw("\(words) [y/N] ")
         return ["y", "yes"].contains((readLine() ?? "").trimmed.lowercased())
     }

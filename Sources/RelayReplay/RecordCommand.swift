@@ -96,6 +96,8 @@ extension Command {
         func read(_ client: WhiteboardClient, for length: Duration?) async throws {
             var end: Task<Void, any Error>?
             defer { end?.cancel() }
+            let waiting = Waiting("Reading what is on the board")
+            defer { waiting.end() }
             for await event in client.told {
                 let wasLive = isLive
                 let lines = book.withLock {
@@ -103,6 +105,7 @@ extension Command {
                 }
                 try write(lines)
                 if !wasLive, isLive {
+                    waiting.end()
                     Console.note("Recording \(channel), \(Printable.count(lines.count - 1)) lines of what is there. Ctrl-C ends it.")
                     end = length.map { length in
                         Task {

@@ -66,6 +66,8 @@ extension Command {
         let file = arguments.positional[0]
         let plans: [(user: String, plan: ReplayPlan)]
         do {
+            let reading = Waiting("Reading \(Printable.escaped(file))")
+            defer { reading.end() }
             let bytes = try FileContents.read(file)
             if RecordedLesson.begins(bytes) {
                 plans = try job.plans(RecordedLesson(ndjson: bytes))

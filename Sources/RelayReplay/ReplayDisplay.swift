@@ -14,10 +14,10 @@ struct ReplayDisplay: Sendable {
         let begin = ContinuousClock.now
         while !Task.isCancelled {
             let bar = bar(elapsed: ContinuousClock.now - begin)
-            Console.noteRaw("\r\u{1B}[K" + bar.line(width: Console.columns - 1))
+            Console.pass(bar.line(width: Console.columns - 1))
             try? await Task.sleep(for: .milliseconds(100))
         }
-        Console.noteRaw("\r\u{1B}[K")
+        Console.endPassing()
     }
 
     func bar(elapsed: Duration) -> ProgressBar {

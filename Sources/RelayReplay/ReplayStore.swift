@@ -107,7 +107,6 @@ struct ReplayStore: Sendable {
             return (saver.refused(error), before == 0 && saver.conflicts == 1)
         }
         if isFirstConflict {
-            Console.noteRaw(Console.errorsAreTerminal ? "\r\u{1B}[K" : "")
             Console.note(
                 "\(user): somebody else wrote \(Self.key) meanwhile: \(Printable.escaped(error.text)); it is read and written again.")
         }

@@ -1,5 +1,6 @@
 import RelayBench
 import RelayConsole
+import RelayCore
 import RelayIO
 import RelayPage
 import RelayReplay
@@ -29,7 +30,9 @@ enum Boardrelay {
         signal(SIGPIPE, SIG_IGN)
         // A file that may not grow is an error of the write, as a full disk is.
         signal(SIGXFSZ, SIG_IGN)
-        exit(await run(Array(CommandLine.arguments.dropFirst())).rawValue)
+        let code = await run(Array(CommandLine.arguments.dropFirst()))
+        Console.endPassing()
+        exit(code.rawValue)
     }
 
     /// Does what the words say, and tells on standard error what went wrong.
@@ -50,24 +53,32 @@ enum Boardrelay {
         default: break
         }
         guard let command = commands.first(where: { $0.name == first }) else { return unknown(first) }
+        /// A log in JSON has nothing else.
+        func tell(_ text: String, hint: String? = nil) {
+            if command.name == "serve", ServeSettings.logsJSON(words) {
+                ServeLog(level: .error, isJSON: true).write(LogLine(.error, text))
+            } else {
+                Console.note("boardrelay \(command.name): \(text)")
+                if let hint { Console.note(hint) }
+            }
+        }
         do {
             let arguments = try Arguments(words, for: command, own: ControlSocket.own)
             if arguments.wantsHelp { return show(Help.text(for: command)) }
             return try await command.run(arguments)
         } catch let error as UsageError {
-            Console.note("boardrelay \(command.name): \(error)")
-            Console.note("'boardrelay \(command.name) --help' tells what it takes.")
+            tell("\(error)", hint: "'boardrelay \(command.name) --help' tells what it takes.")
             return .usage
         } catch let failure as Failure {
-            Console.note("boardrelay \(command.name): \(failure)")
+            tell("\(failure)")
             return failure.exitCode
         } catch let closed as Console.OutputClosed {
             // `head` has enough: nothing went wrong.
             if closed.isReaderGone { return .ok }
-            Console.note("boardrelay \(command.name): standard output cannot be written: \(String(cString: strerror(closed.code)))")
+            tell("standard output cannot be written: \(String(cString: strerror(closed.code)))")
             return .failed
         } catch {
-            Console.note("boardrelay \(command.name): \(error)")
+            tell("\(error)")
             return .failed
         }
     }
@@ -106,7 +117,11 @@ enum Boardrelay {
             "What lets in at a relay that is not open, where neither --key-file nor --token-file is given."
         ),
         ("$BOARDRELAY_MAX_HISTORY, …", "Options of 'serve', such as --max-history: see 'boardrelay config'."),
-        ("output", "Data on standard output, one JSON object a line with --json; everything else on standard error."),
+        (
+            "output",
+            "Data on standard output, one JSON object a line with --json; everything else on standard error. A terminal there shows how "
+                + "far it is, or what it waits for, when that takes longer than a second."
+        ),
         ("exit code", "0 done, 1 failed, 2 the command line is wrong, 124 timed out, 130 Ctrl-C."),
     ]
 }

@@ -2,6 +2,7 @@ import BoardFormat
 import Foundation
 import RelayClient
 import RelayServer
+import RelaySystem
 import Testing
 
 @testable import RelayConsole
@@ -83,6 +84,53 @@ struct BoardYearsTests {
             #expect(try await Tool.run("board", "ls", "--json", url: url).objects().map { $0["channel"] as? String } == ["two"])
             sub.signal(SIGINT)
             _ = await sub.end()
+        }
+    }
+
+    /// What a question is answered with: keys, the exit code and the boards that stay.
+    private static let answers: [(keys: String, code: Int32, left: [String])] = [
+        ("y\n", 0, []), ("n\n", 1, ["one", "two"]), ("\n", 1, ["one", "two"]), ("\u{4}", 1, ["one", "two"]),
+    ]
+
+    @Test(
+        "[BL12] at a terminal prune shows the boards and asks: yes removes them; no, nothing and the end of the input do not",
+        arguments: answers)
+    func asked(keys: String, code: Int32, left: [String]) async throws {
+        try await withRelay { url in
+            for board in ["one", "two"] { try await draw(board, as: "anna", url: url) }
+            let words = ["board", "prune", "--unused", "0s"]
+            let terminal = try PseudoTerminal(words, environment: ["BOARDRELAY_URL": url, "BOARDRELAY_KEY": ""], columns: 200)
+            try #require(await terminal.shows("Remove all 2 for good? [y/N] "))
+            terminal.press(keys)
+            let (end, text) = await terminal.end()
+            #expect(end == .exited(code) && text.contains("LAST USED") && text.contains("Nothing was removed.") == (code == 1), "\(text)")
+            #expect(try await Tool.run("board", "ls", "--json", url: url).objects().map { $0["channel"] as? String } == left)
+        }
+    }
+
+    @Test(
+        "[BL12] Ctrl-C at prune's question ends it, and removes nothing; without a terminal to read the question nobody is asked",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setsid")))
+    func interrupted() async throws {
+        try await withRelay { url in
+            try await draw("one", as: "anna", url: url)
+            let environment = ["BOARDRELAY_URL": url, "BOARDRELAY_KEY": ""], words = ["board", "prune", "--unused", "0s"]
+            let terminal = try PseudoTerminal(words, environment: environment, columns: 200)
+            try #require(await terminal.shows("Remove it for good? [y/N] "))
+            terminal.press("\u{3}")
+            let (end, text) = await terminal.end()
+            #expect(end == .signalled(SIGINT) || end == .exited(130), "\(end): \(text)")
+            #expect(try await Tool.run("board", "ls", "--json", url: url).lines.count == 1)
+            // Data alone is in the pipe, although somebody was asked.
+            let file = folder.appending(path: "out")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            let shell = "exec \(try Tool.binary().path) \(words.joined(separator: " ")) --json >\(file.path)"
+            let piped = try PseudoTerminal(program: ["/bin/sh", "-c", shell], environment: environment, columns: 200)
+            try #require(await piped.shows("Remove it for good? [y/N] "))
+            piped.press("yes\n")
+            #expect(await piped.end().end == .exited(0))
+            let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            #expect(lines.count == 1 && lines[0].contains(#""type":"removed","channel":"one""#), "\(lines)")
         }
     }
 

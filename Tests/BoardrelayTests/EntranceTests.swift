@@ -74,8 +74,10 @@ import Testing
         #expect(entrance.lines(ways).isEmpty)
         #expect(!entrance.rule.contains(keys.join) && !entrance.rule.contains(keys.host))
         #expect(entrance.rule.contains("'boardrelay key show'"), "on the port that it asks by itself")
-        entrance.serviceFolder = "/var/lib/boardrelay"
+        entrance.service = .folder("/var/lib/boardrelay")
         #expect(entrance.rule.contains("'boardrelay key show --data-dir /var/lib/boardrelay'"))
+        entrance.service = .group
+        #expect(entrance.rule.contains("'sudo boardrelay key show'"))
     }
 
     @Test("an open relay shows the code of its address; a terminal that is too narrow shows the address and says so")

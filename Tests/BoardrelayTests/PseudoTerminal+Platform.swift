@@ -55,6 +55,8 @@ final class PseudoTerminal: Sendable {
     func press(_ key: String) { _ = key.withCString { write(main, $0, strlen($0)) } }
     func signal(_ number: Int32) { program.signal(number) }
     func line(containing text: String) async -> String? { await output.next(containing: text) }
+    /// Whether it is written before the end, also where no line end follows.
+    func shows(_ text: String) async -> Bool { await output.shows(text) }
 
     /// Whether what is typed is shown, and comes a line at a time.
     var isAsFound: Bool {

@@ -81,6 +81,53 @@ struct ServeLogTests {
         }
     }
 
+    @Test(
+        "with --log-format json what keeps it from serving is one object, too, wherever the format is set; the exit code is the same",
+        arguments: [
+            (["--port", "x"], "", 2, "option --port wants a whole number"), (["--bogus"], "", 2, "unknown option --bogus"),
+            ([], "port 7", 2, "relay.conf:2: a setting is 'name = value'"),
+            ([], "max-chanels = 1\nporrt = 2", 2, "did you mean max-channels?\n"),
+            (["--port", "PORT"], "", 1, "Address already in use"), (["--data-dir", "/proc/none"], "", 1, "the relay cannot start: "),
+        ])
+    func failures(words: [String], file: String, code: Int32, problem: String) async throws {
+        try await withFolder {
+            let silent = try SilentRelay(folder: folder)
+            defer { silent.close() }
+            let path = "\(folder)/relay.conf", words = words.map { $0 == "PORT" ? "\(silent.port)" : $0 }
+            let common = ["serve", "--host", "127.0.0.1"] + (words.contains("--port") ? ["--in-memory"] : ["--port", "0"])
+            try Data("log-format = json\n\(file)\n".utf8).write(to: URL(filePath: path))
+            var told = [try await Tool.run(common + words + ["--config", path], environment: surroundings)]
+            if file.isEmpty {
+                told.append(try await Tool.run(common + words + ["--log-format=json"], environment: surroundings))
+                let environment = surroundings.merging(["BOARDRELAY_LOG_FORMAT": "json"]) { $1 }
+                told.append(try await Tool.run(common + words, environment: environment))
+            }
+            for result in told {
+                let lines = result.errors.split(separator: "\n")
+                try #require(result.code == code && result.output == "" && lines.count == 1, "\(result)")
+                let object = try #require(try JSONSerialization.jsonObject(with: Data(lines[0].utf8)) as? [String: String])
+                #expect(Set(object.keys) == ["time", "level", "text"] && object["level"] == "error", "\(result)")
+                #expect(object["text"]?.contains(problem) == true, "\(result)")
+            }
+            let text = try await Tool.run(common + words + ["--log-format", "text", "--config", path], environment: surroundings)
+            #expect(text.code == code && text.errors.hasPrefix("boardrelay serve: "), "\(text)")
+        }
+    }
+
+    @Test("with --log-format json a folder in use is told as an object")
+    func locked() async throws {
+        try await withFolder {
+            let words = ["serve", "--data-dir", "\(folder)/board", "--host", "127.0.0.1", "--port", "0", "--log-format", "json"]
+            let serve = try Running(words, environment: surroundings)
+            _ = await serve.line(containing: "relay://")
+            let second = try await Tool.run(words, environment: surroundings)
+            let object = try JSONSerialization.jsonObject(with: Data(second.errors.utf8)) as? [String: String]
+            #expect(second.code == 1 && object?["level"] == "error" && object?["text"]?.contains("in use by pid") == true, "\(second)")
+            serve.signal(SIGTERM)
+            #expect(await serve.end().code == 0)
+        }
+    }
+
     @Test("every line of a log carries its time, as universal time")
     func times() async throws {
         try await withFolder {

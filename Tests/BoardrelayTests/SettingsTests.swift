@@ -87,6 +87,29 @@ struct SettingsTests {
         }
     }
 
+    @Test(
+        "a secret that cannot be used is a wrong setting, told with its place and file",
+        arguments: [
+            ("operator-token-file = %/none", "relay.conf:1: operator-token-file cannot be used: %/none: no such file"),
+            ("\noperator-token-file = %/empty", "relay.conf:2: operator-token-file cannot be used: %/empty is empty"),
+            ("operator-token-file = %", "relay.conf:1: operator-token-file cannot be used: %: "),
+            ("token-secret-file = %/none", "relay.conf:1: token-secret-file cannot be used: %/none: no such file"),
+            ("token-secret-file = a=%/empty", "relay.conf:1: token-secret-file cannot be used: %/empty: "),
+            ("token-secret-file = %/large", "relay.conf:1: token-secret-file cannot be used: %/large: "),
+        ])
+    func secrets(text: String, problem: String) async throws {
+        try await withFile(text.replacing("%", with: folder)) {
+            for (name, bytes) in [("empty", 0), ("large", 5_000)] {
+                try Data(repeating: 65, count: bytes).write(to: URL(filePath: "\(folder)/\(name)"))
+            }
+            for words in [["config", "check", "--config", path], ["serve", "--config", path]] {
+                let result = try await Tool.run(words, environment: surroundings)
+                let problem = problem.replacing("%", with: folder)
+                #expect(result.code == 2 && result.output == "" && result.errors.contains(problem), "\(result)")
+            }
+        }
+    }
+
     @Test("config show says each setting, its value and where it is from, as a table and as JSON; check counts what is given")
     func show() async throws {
         try await withFile("max-history = 5") {

@@ -179,6 +179,18 @@ final class Lines: Sendable {
         }
     }
 
+    func shows(_ text: String) async -> Bool {
+        while true {
+            let (found, isEnded) = book.withLock { book in
+                let isThere = book.lines.contains { $0.contains(text) } || String(decoding: book.rest, as: UTF8.self).contains(text)
+                return (isThere, book.isEnded)
+            }
+            if found { return true }
+            if isEnded || Task.isCancelled { return false }
+            for await _ in arrivals { break }
+        }
+    }
+
     func all() async -> String {
         while !book.withLock({ $0.isEnded }), !Task.isCancelled { for await _ in arrivals { break } }
         return book.withLock { $0.lines.map { $0 + "\n" }.joined() + String(decoding: $0.rest, as: UTF8.self) }

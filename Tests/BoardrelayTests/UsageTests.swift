@@ -227,7 +227,8 @@ extension UsageTests {
         // swift, curl, prlimit, docker, and checks of this repository.
         let others: Set = [
             "--filter", "--skip-build", "--build-tests", "--product", "--fail", "--nofile", "--binary", "--in-place", "--option",
-            "--markdown", "--start", "--check", "--detach", "--input", "--name", "--network", "--publish", "--volume",
+            "--markdown", "--start", "--check", "--detach", "--env", "--input", "--interactive", "--name", "--network", "--publish", "--rm",
+            "--volume",
         ]
         for match in page.matches(of: /(?:^|[ `'(])(--[a-z][a-z-]+)/.anchorsMatchLineEndings()) {
             #expect(ours.contains(String(match.output.1)) || others.contains(String(match.output.1)), "\(name): \(match.output.1)")

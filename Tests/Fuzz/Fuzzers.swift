@@ -5,8 +5,8 @@ import Glibc
 ///
 /// It returns whether the input is worth keeping.
 private let fuzzers: [String: @Sendable (UnsafeRawBufferPointer) -> Bool] = [
-    "boards": boards, "drawings": drawings, "frames": frames, "http": http, "journal": journal, "nats": nats, "requests": requests,
-    "tokens": tokens, "websocket": webSocket,
+    "backups": backups, "boards": boards, "drawings": drawings, "frames": frames, "http": http, "journal": journal, "nats": nats,
+    "requests": requests, "tokens": tokens, "websocket": webSocket,
 ]
 
 private let chosen: @Sendable (UnsafeRawBufferPointer) -> Bool = {

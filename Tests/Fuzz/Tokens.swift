@@ -1,4 +1,4 @@
-import RelayPrimitives
+internal import RelayPrimitives
 import RelayRights
 import RelayTokens
 import RelayWire

@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BUILD = ROOT / ".build" / "fuzz"
 BINARY = BUILD / "fuzzers"
-FUZZERS = ("boards", "drawings", "frames", "http", "journal", "nats", "requests", "tokens", "websocket")
+FUZZERS = ("backups", "boards", "drawings", "frames", "http", "journal", "nats", "requests", "tokens", "websocket")
 INPUT_BYTES_MAX, INPUT_SECONDS_MAX, MEMORY_MIB_MAX, ALLOCATION_MIB_MAX = 1024, 10, 2048, 64
 # A module, what it imports, and whether it is watched: what only computes digests is not, for its speed.
 MODULES = {
@@ -35,6 +35,10 @@ MODULES = {
     "RelayGateway": (["RelayPrimitives", "RelayWire"], True), "RelayRights": (["RelayPrimitives", "RelayWire"], True),
     "RelayNATS": (["RelayPrimitives", "RelayWire"], True),
     "RelayTokens": (["RelayPrimitives", "RelayRights", "RelayWire"], True), "RelayMonitoring": (["RelayPrimitives", "RelayWire"], True)}
+# What is pure of a module that is not.
+OTHERS = [ROOT / "Sources" / "RelayServer" / name for name in (
+    "RelayServerError.swift", "Backup/BackupArchive.swift", "Backup/BackupManifest.swift", "Backup/BackupReader.swift",
+    "Backup/TarHeader.swift")]
 SWIFTC = ["swiftc", "-wmo", "-parse-as-library", "-swift-version", "6", "-warnings-as-errors", "-package-name", "whiteboard_relay",
           "-enable-upcoming-feature", "NonisolatedNonsendingByDefault", "-enable-upcoming-feature", "MemberImportVisibility",
           "-I", str(BUILD)]
@@ -79,7 +83,7 @@ def build(optimization):
             started[name] = pool.submit(module, name, imports, is_watched)
         for future in started.values():
             future.result()
-    sources = [*sorted(HERE.glob("*.swift")), ROOT / "Tests" / "RelayWireTests" / "BodyTypes.swift"]
+    sources = [*sorted(HERE.glob("*.swift")), ROOT / "Tests" / "RelayWireTests" / "BodyTypes.swift", *OTHERS]
     objects = [BUILD / f"{name}.o" for name in MODULES]
     compiled(BINARY, [*sources, *objects], [optimization, *WATCHED, "-module-name", "Fuzzers", *sources, *objects])
 

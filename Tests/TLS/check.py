@@ -136,21 +136,27 @@ class TLSClient(Client):
         return sock, link, early
 
 
-def talk(stage, port, transport):
-    """Python and JavaScript by this front hear each other; by the relay's own port the command in Swift is heard, too."""
+def swift(stage, port):
+    """The command in Swift says a word to the relay at this port."""
+    return subprocess.run([stage.binary, "pub", "lesson", "from Swift", "--url", f"relays://localhost:{port}"],
+                          env={**os.environ, "SSL_CERT_FILE": str(stage.root)}, capture_output=True, text=True, timeout=PATIENCE,
+                          stdin=subprocess.DEVNULL)
+
+
+def talk(stage, port, transport, own=None):
+    """Python and JavaScript by this front hear each other, and the command in Swift, where there is a port of the relay's own."""
     TLSClient.trust = stage.trust
     python = TLSClient("127.0.0.1", port, Identity("python"), transport=transport)
     python.login()
     python.request("subscribe", channel="lesson")
-    environment = {**os.environ, "NODE_EXTRA_CA_CERTS": str(stage.root), "SSL_CERT_FILE": str(stage.root)}
+    environment = {**os.environ, "NODE_EXTRA_CA_CERTS": str(stage.root)}
     page = subprocess.Popen(["node", str(HERE / "client.mjs"), f"https://localhost:{port}/", "javascript", "from JavaScript"],
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     timer = threading.Timer(PATIENCE, page.kill)
     timer.start()
     need(page.stdout.readline() == "open\n", f"the client in JavaScript did not come in: {page.stderr.read() if page.poll() else ''}")
-    if transport == "tcp":
-        done = subprocess.run([stage.binary, "pub", "lesson", "from Swift", "--url", f"relays://localhost:{port}"], env=environment,
-                              capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
+    if own:
+        done = swift(stage, own)
         need(done.returncode == 0, f"pub: {done.stderr}")
         expected = "from Swift"
     else:
@@ -167,23 +173,36 @@ def talk(stage, port, transport):
 def own(stage):
     """The relay's own TLS: Swift, JavaScript and Python, by frames and by WebSockets."""
     port = stage.relay()
-    talk(stage, port, "tcp")
+    talk(stage, port, "tcp", own=port)
+    talk(stage, port, "websocket", own=port)
     talk(stage, port, "websocket")
     plain = Client("127.0.0.1", port, Identity("plain"))
     plain.ping()
     need(plain.wait_closed()["name"] == "tlsRequired", f"frames in the clear: {plain.closing}")
 
 
+def behind(stage, front, refusal):
+    """JavaScript and Python by WebSockets of a proxy as the docs have it; Swift beside it, and not by it, which it is told so."""
+    words = ("--trusted-proxy", "127.0.0.1", "--host-name", "localhost")
+    port = front(stage.relay(*words, tls=False))
+    talk(stage, port, "websocket")
+    done = swift(stage, port)
+    need(done.returncode == 1 and refusal in done.stderr, f"Swift by the proxy: {done.stderr}")
+    relay = stage.relay("--allow-plain", *words)
+    talk(stage, front(relay), "websocket", own=relay)
+
+
 @check
 def nginx(stage):
-    """nginx as the docs have it, before a relay that trusts it: JavaScript and Python by WebSockets."""
-    talk(stage, stage.nginx(stage.relay("--trusted-proxy", "127.0.0.1", "--host-name", "localhost", tls=False)), "websocket")
+    """nginx as the docs have it, before a relay without TLS, and one whose own TLS Swift apps use beside it."""
+    behind(stage, stage.nginx, "an HTTP server answers, not a relay")
 
 
 @check
 def caddy(stage):
-    """Caddy as the docs have it."""
-    talk(stage, stage.caddy(stage.relay("--trusted-proxy", "127.0.0.1", "--host-name", "localhost", tls=False)), "websocket")
+    """Caddy as the docs have it, before the same."""
+    # It waits for the end of a request.
+    behind(stage, stage.caddy, "could not be reached in time")
 
 
 @check

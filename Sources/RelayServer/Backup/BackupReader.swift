@@ -142,8 +142,7 @@ struct BackupReader {
     }
 
     private func checkZeros(_ bytes: ArraySlice<UInt8>) throws(RelayServerError) {
-        guard bytes.allSatisfy({ $0 == 0 }) else {
-            throw RelayServerError(text: "the backup is damaged: bytes that should be 0 from \(position) on are not")
-        }
+        guard let wrong = bytes.firstIndex(where: { $0 != 0 }) else { return }
+        throw RelayServerError(text: "the backup is damaged: byte \(position + wrong - bytes.startIndex) should be 0 and is not")
     }
 }

@@ -27,6 +27,11 @@ extension [BoardInfo] {
             for board in self { try Console.print(JSONValue.object([["type": "board"], board.fields]).line) }
             return
         }
+        for line in table { try Console.print(line) }
+    }
+
+    /// For people.
+    var table: [String] {
         var table = Table(
             ("BOARD", .left), ("RECORDS", .right), ("SIZE", .right), ("CREATED", .left), ("LAST USED", .left), ("OWNER", .left))
         for board in self {
@@ -35,7 +40,7 @@ extension [BoardInfo] {
                 board.createdMilliseconds.map { Console.localTime(wallMilliseconds: $0) } ?? "",
                 Console.localTime(wallMilliseconds: board.usedMilliseconds), board.owner ?? "")
         }
-        for line in table.lines { try Console.print(line) }
+        return table.lines
     }
 }
 

@@ -17,7 +17,7 @@ struct BoardPruning: Sendable {
     private enum Outcome { case removed, kept(String), failed(String) }
 
     func run() async throws -> ExitCode {
-        let found = try await client.boards(unusedFor: unused).of(owner)
+        let found = try await Waiting.during("Waiting for the list of boards") { try await client.boards(unusedFor: unused).of(owner) }
         guard !found.isEmpty else {
             Console.note("No board is unused for \(Printable.span(unused)).")
             return .ok
@@ -28,7 +28,8 @@ struct BoardPruning: Sendable {
             return .ok
         }
         if asks {
-            try BoardOrder.used.sorted(found).list(json: false)
+            // No data: it is what the question is about.
+            for line in BoardOrder.used.sorted(found).table { Console.note(line) }
             guard Question.isYes("Remove \(found.count == 1 ? "it" : "all \(Printable.count(found.count))") for good?") else {
                 Console.note("Nothing was removed.")
                 return .failed
@@ -38,8 +39,11 @@ struct BoardPruning: Sendable {
     }
 
     private func remove(_ found: [BoardInfo]) async throws -> ExitCode {
-        let progress = BoardProgress()
-        defer { progress.end() }
+        let progress = Progress(), waiting = Waiting("Waiting until the relay's disk holds nothing of them")
+        defer {
+            waiting.end()
+            progress.end()
+        }
         var (done, removed, failed) = (0, [BoardInfo](), 0)
         try await withThrowingTaskGroup(of: (BoardInfo, Outcome).self) { group in
             var rest = found[...]
@@ -47,7 +51,7 @@ struct BoardPruning: Sendable {
             for _ in 0..<Self.underWayMax { next() }
             while let (board, outcome) = try await group.next() {
                 done += 1
-                progress.end()
+                waiting.end()
                 switch outcome {
                 case .removed:
                     removed.append(board)

@@ -38,13 +38,15 @@ struct BoardTransfer: Sendable {
     /// - Parameter name: `nil`: all boards.
     mutating func export(_ name: String?, of client: WhiteboardClient) async throws -> ExitCode {
         guard let name else { return try await exportAll(client) }
-        let progress = BoardProgress()
+        let progress = Progress()
         defer { progress.end() }
         let (board, paper) = try await whole(name, of: client) { progress.show($0, Printable.count($1, "record")) }
         if board.isEmpty, try await !client.boards().contains(where: { $0.channel == name }) {
             throw await noSuch("board", name, client)
         }
         progress.end()
+        let writing = Waiting("Writing \(Printable.count(board.count, "record"))")
+        defer { writing.end() }
         try write(board.ordered, paper, into: &output!)
         Console.note("\(Printable.count(board.count, "record")); the file has \(Printable.size(output!.bytes)).")
         return .ok
@@ -52,8 +54,8 @@ struct BoardTransfer: Sendable {
 
     /// One that ends meanwhile is left out.
     private mutating func exportAll(_ client: WhiteboardClient) async throws -> ExitCode {
-        let boards = try await client.boards()
-        let progress = BoardProgress()
+        let boards = try await Waiting.during("Waiting for the list of boards") { try await client.boards() }
+        let progress = Progress()
         defer { progress.end() }
         var (written, bytes) = (0, 0)
         for (index, info) in boards.enumerated() {
@@ -62,7 +64,6 @@ struct BoardTransfer: Sendable {
                 progress.show((Double(index) + part) / Double(boards.count), words)
             }
             if board.isEmpty, info.records > 0, try await !client.boards().contains(where: { $0.channel == info.channel }) {
-                progress.end()
                 Console.note("\(info.channel) has ended meanwhile.")
                 continue
             }
@@ -71,14 +72,12 @@ struct BoardTransfer: Sendable {
             try write(board.ordered, paper, into: &output!)
             (written, bytes) = (written + 1, bytes + output!.bytes)
             guard json else { continue }
-            progress.end()
             let object: JSONValue = [
                 "type": "exported", "channel": .string(info.channel), "records": .integer(board.count), "bytes": .integer(output!.bytes),
                 "file": .string(path), "relay": .string("\(address)"),
             ]
             try Console.print(object.line)
         }
-        progress.end()
         Console.note("\(address): \(Printable.count(written, "board")); the files have \(Printable.size(bytes)).")
         return .ok
     }
@@ -133,7 +132,10 @@ struct BoardTransfer: Sendable {
     /// - Throws: `Failure` that names the file; nothing was sent then.
     mutating func read(_ isAll: Bool, _ arguments: Arguments) throws(Failure) {
         if isAll { files = try BoardFolder.boards(in: arguments.positional[1]) } else {
-            document = try BoardDocument(reading: arguments.positional[2])
+            let path = arguments.positional[2]
+            let reading = Waiting("Reading \(Printable.escaped(path))")
+            defer { reading.end() }
+            document = try BoardDocument(reading: path)
         }
     }
 
@@ -162,7 +164,7 @@ struct BoardTransfer: Sendable {
     private func write(_ document: BoardDocument, to name: String, _ client: WhiteboardClient, _ place: String = "") async throws -> Bool {
         let records = document.records
         let writing = BoardImport(client: client, channel: name)
-        let progress = BoardProgress()
+        let progress = Progress()
         let display = Task {
             while !Task.isCancelled {
                 let done = writing.outcome.withLock { $0.records + $0.failed }
@@ -181,7 +183,7 @@ struct BoardTransfer: Sendable {
             outcome = try await writing.write(records)
             if let paper = document.paper { try await set(paper, of: name, client) }
         } catch {
-            progress.end()
+            display.cancel()
             Console.note("Not finished: \(kept(writing.outcome.withLock { $0.records }, of: records.count)).")
             throw error
         }

@@ -80,13 +80,13 @@ extension Command {
     /// - Parameter file: `nil`: standard output.
     private static func save(_ file: WholeFile?, from path: String, _ space: String?) throws -> BackupReport {
         var file = file, bytes = 0
-        let progress = ReadProgress()
-        defer { progress.clear() }
+        let progress = Progress()
+        defer { progress.end() }
         do {
             let report = try WhiteboardRelay.backup(controlSocket: path, space: space) { piece in
                 if file == nil { try pipe(piece) } else { try file!.write(piece) }
                 bytes += piece.count
-                progress.show(bytes)
+                progress.show("\(Printable.size(bytes)) read")
             }
             try file?.finish()
             return report
@@ -121,14 +121,14 @@ extension Command {
     }
 
     private static func read(_ path: String, into restore: FolderRestore) throws -> RestoreReport {
-        let progress = ReadProgress()
-        defer { progress.clear() }
+        let progress = Progress()
+        defer { progress.end() }
         do {
             var bytes = 0
             try FileContents.pieces(path) { piece in
                 try restore.read(piece)
                 bytes += piece.count
-                progress.show(bytes)
+                progress.show("\(Printable.size(bytes)) read")
             }
             return try restore.finish()
         } catch {
@@ -147,6 +147,7 @@ extension Command {
         let watch = Task {
             guard await signals.first() != nil else { return }
             if let unfinished { try? FileManager.default.removeItem(atPath: unfinished) }
+            Console.endPassing()
             exit(ExitCode.interrupted.rawValue)
         }
         defer { watch.cancel() }

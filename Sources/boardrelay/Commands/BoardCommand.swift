@@ -83,7 +83,8 @@ extension Command {
         if action == .export { try transfer.open(isAll, arguments) }
         let code: ExitCode
         do {
-            code = try await withClient(arguments, as: user, timeout: timeout) { client in
+            let tells = [.export, .import, .prune].contains(action)
+            code = try await withClient(arguments, as: user, timeout: timeout, tells: tells) { client in
                 switch action {
                 case .ls:
                     let boards = order.sorted(try await client.boards(unusedFor: unused).of(owner))

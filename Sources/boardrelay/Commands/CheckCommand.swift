@@ -31,7 +31,7 @@ extension Command {
             .init("boardrelay check ./board --json | grep damaged", "Only what is damaged."),
         ],
         run: { arguments in
-            let salvage = try read(arguments, progress: ReadProgress())
+            let salvage = try read(arguments, progress: Progress())
             try show(salvage, json: arguments.flag("--json"))
             if salvage.isWrong {
                 Console.note("'boardrelay repair \(salvage.path) --to NEWFOLDER' writes what can be saved into a new folder.")
@@ -55,28 +55,28 @@ extension Command {
         examples: [.init("boardrelay repair ./board --to ./saved", "Then 'boardrelay serve --data-dir ./saved'.")],
         run: { arguments in
             guard let target = arguments.value("--to") else { throw UsageError("option --to NEWFOLDER is missing: where to write") }
-            let json = arguments.flag("--json"), progress = ReadProgress()
+            let json = arguments.flag("--json"), progress = Progress()
             let salvage = try read(arguments, progress: progress)
             try show(salvage, json: json)
             do throws(RelayServerError) {
                 let (saved, keys) = try salvage.write(to: target)
-                progress.clear()
+                progress.end()
                 try? show(saved, keys.map(\.rawValue), in: target, json: json)
             } catch {
-                progress.clear()
+                progress.end()
                 throw Failure("\(error)")
             }
             return .ok
         })
 
-    private static func read(_ arguments: Arguments, progress: ReadProgress) throws -> FolderSalvage {
+    private static func read(_ arguments: Arguments, progress: Progress) throws -> FolderSalvage {
         let path = arguments.positional[0]
         guard FileManager.default.fileExists(atPath: path + "/.") else {
             throw UsageError("FOLDER: there is no folder \(Printable.quoted(path))")
         }
-        defer { progress.clear() }
+        defer { progress.end() }
         do throws(RelayServerError) {
-            return try FolderSalvage(reading: path, progress: progress.show)
+            return try FolderSalvage(reading: path) { progress.show("\(Printable.size($0)) read") }
         } catch {
             throw Failure("\(error)")
         }

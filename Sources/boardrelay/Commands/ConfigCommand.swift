@@ -25,7 +25,7 @@ extension Command {
             In the environment $BOARDRELAY_MAX_HISTORY is --max-history; commas stand between several values. The command line wins \
             over the environment, that over the file.
             """,
-            "Secrets and tokens are read, but not shown. Exit code 2: a setting is wrong, and it is told where; 1: a secret cannot be used.",
+            "Secrets and tokens are read, but not shown. Exit code 2: a setting, or a file that it names, is wrong; it is told where.",
         ],
         examples: [
             .init("boardrelay config show --defaults >relay.conf", "A file to begin with."),

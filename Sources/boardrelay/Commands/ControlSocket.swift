@@ -69,6 +69,8 @@ enum ControlSocket {
             paths = [WhiteboardRelay.defaultControlSocket(port: port), usual, path(inFolder: UnixListener.systemFolder)]
         }
         var other: RelayAddress?, isForbidden = false
+        let waiting = Waiting("Waiting for the relay")
+        defer { waiting.end() }
         for path in paths {
             do throws(RelayServerError) {
                 let answer = try question(path)
@@ -78,6 +80,9 @@ enum ControlSocket {
                 other = found
             } catch {
                 if case .socket = place, error.nobodyAnswers { throw Failure("\(error)\(hint)") }
+                if case .socket = place, error.isForbidden {
+                    throw Failure("\(error); its user and root may ask there: 'sudo boardrelay …'")
+                }
                 // What stands in the usual folder need not be the relay that is meant.
                 if !error.nobodyAnswers, path == paths[0] { throw Failure("\(error)") }
                 if error.isForbidden, path.hasPrefix(UnixListener.systemFolder) { isForbidden = true }
@@ -85,12 +90,18 @@ enum ControlSocket {
         }
         guard case .port(let port) = place else { preconditionFailure("a socket has answered, or not") }
         if isForbidden, other == nil {
-            throw Failure(
-                "the relay that this machine runs as a service answers root and the group boardrelay: 'sudo boardrelay …', or "
-                    + "'sudo usermod --append --groups boardrelay USER' and another login")
+            throw Failure("the relay that this machine runs as a service answers \(allowed)")
         }
         let there = other.map { "; the relay with the usual data folder is on port \($0.port): --port \($0.port)" } ?? hint
         throw Failure("no relay of this user answers for port \(port)\(there)")
+    }
+
+    /// Who may ask a service. Systemd makes the group while the service runs, a package for good: only that one has members.
+    private static var allowed: String {
+        let groups = (try? FileContents.read("/etc/group")) ?? []
+        let isKept = groups.split(separator: UInt8(ascii: "\n")).contains { $0.starts(with: "boardrelay:".utf8) }
+        guard isKept else { return "root: 'sudo boardrelay …'" }
+        return "root and the group boardrelay: 'sudo boardrelay …', or 'sudo usermod --append --groups boardrelay USER' and another login"
     }
 
     static func keys(on path: String, _ space: String?) throws(RelayServerError) -> KeysReport {

@@ -51,7 +51,7 @@ extension Command {
     }
 
     private static func offer(_ arguments: Arguments, as user: String, timeout: Duration?) async throws -> ExitCode {
-        try await withClient(arguments, as: user, timeout: timeout) { client in
+        try await withClient(arguments, as: user, timeout: timeout, tells: true) { client in
             let offer = try await client.handOver()
             let offered: JSONValue = [
                 "type": "offered", "code": .string(offer.code), "validMs": .integer(Int((offer.validFor / .milliseconds(1)).rounded())),

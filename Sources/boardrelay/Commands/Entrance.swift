@@ -19,8 +19,7 @@ struct Entrance: Sendable {
     /// On which it listens.
     var host: String?
     var port = RelayAddress.defaultPort
-    /// The data folder of a service: the operator, another user, finds the relay by it.
-    var serviceFolder: String?
+    var service: Service?
     /// Whether a person reads it. What a service writes ends in somebody's log, where keys have no place.
     var isTerminal: Bool
     /// Of the terminal.
@@ -33,13 +32,20 @@ struct Entrance: Sendable {
         return switch access {
         case .open: "Anyone who can reach it may take part, without a key."
         case .tokens: "To come in takes a token."
-        case .keys: "To come in takes a key: 'boardrelay key show\(relayOption)' prints the one for guests and the one for the host."
+        case .keys: "To come in takes a key: '\(keyCommand)' prints the one for guests and the one for the host."
         }
     }
 
-    private var relayOption: String {
-        if let serviceFolder { return " --data-dir \(serviceFolder)" }
-        return port == RelayAddress.defaultPort ? "" : " --port \(port)"
+    /// How the operator of a service, another user, asks it: by its data folder, or as root, where that and a group may.
+    enum Service { case folder(String), group }
+
+    private var keyCommand: String {
+        let command = "boardrelay key show", port = port == RelayAddress.defaultPort ? "" : " --port \(port)"
+        return switch service {
+        case .folder(let folder): "\(command) --data-dir \(folder)"
+        case .group: "sudo \(command)\(port)"
+        case nil: command + port
+        }
     }
 
     /// The address for others, and its code as the last thing, so that the terminal shows all of it. The host's address is left out:
@@ -115,9 +121,10 @@ extension Entrance {
     /// For the terminal as it is now.
     init(_ options: WhiteboardRelay.Options, _ server: WhiteboardRelay, isShared: Bool = false) {
         let (columns, rows) = Console.size
+        let folder = ProcessInfo.processInfo.environment["STATE_DIRECTORY"]
         self.init(
             isShared: isShared, access: options.access, keys: server.keys, host: options.host, port: server.address.port,
-            serviceFolder: ProcessInfo.processInfo.environment["STATE_DIRECTORY"], isTerminal: Console.errorsAreTerminal,
+            service: options.groupSocket == nil ? folder.map { .folder($0) } : .group, isTerminal: Console.errorsAreTerminal,
             columns: columns, rows: rows)
     }
 

@@ -27,6 +27,8 @@ extension Command {
 
     private static func find(_ arguments: Arguments) async throws -> ExitCode {
         let time = try arguments.duration("--timeout") ?? .seconds(3)
+        let waiting = Waiting("Looking for relays, for \(Printable.time(time))")
+        defer { waiting.end() }
         let search = Task {
             var found: [NearbyRelay] = []
             for try await relays in NearbyRelays() { found = relays }

@@ -72,6 +72,8 @@ extension Command {
             throw UsageError("option --host-name: \(Printable.quoted(name)) is no name with or without a port")
         }
         if action == .rotate {
+            let waiting = Waiting("Waiting for the relay")
+            defer { waiting.end() }
             do throws(RelayServerError) {
                 report = try WhiteboardRelay.rotateKeys(kinds, endsSessions: endsSessions, controlSocket: path, space: space)
             } catch {

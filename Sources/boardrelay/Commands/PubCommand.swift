@@ -124,7 +124,10 @@ extension Command {
     {
         let address = try arguments.address(), type = arguments.value("--type"), timeout = try arguments.duration("--timeout")
         var number = 0, sent = 0
-        let code = try await withClient(arguments, as: user, timeout: timeout) { client in
+        // Not where somebody types them.
+        let progress = Console.inputIsTerminal ? nil : Progress()
+        defer { progress?.end() }
+        let code = try await withClient(arguments, as: user, timeout: timeout, tells: true) { client in
             var stream: StreamChannel?
             if case .topic(let topic, _) = target {
                 stream = try await client.join(channel, features: [], quiet: false)
@@ -155,6 +158,7 @@ extension Command {
                     throw Failure("line \(number): \(Failure(error)); \(sent) sent before it")
                 }
                 sent += 1
+                progress?.show(Printable.count(sent, "line") + " sent")
             }
             if case .closed(let reason) = client.link, reason.code != .clientClosed { throw reason }
             if case .topic(let topic, _) = target { try await leave(topic, stream!, client) }

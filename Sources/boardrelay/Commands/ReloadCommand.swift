@@ -137,6 +137,8 @@ extension Command {
             try WhiteboardRelay.status(controlSocket: path)
         }.path
         let report: ReloadReport
+        let waiting = Waiting("Waiting for the relay")
+        defer { waiting.end() }
         do throws(RelayServerError) {
             report = try WhiteboardRelay.reload(controlSocket: path)
         } catch {

@@ -67,7 +67,7 @@ extension Command {
         let manager = ServiceManager(socket: ProcessInfo.processInfo.environment["NOTIFY_SOCKET"])
         let signal = Task { await signals.first() }
         let wait = settings.waitsForFolder ? FolderWait(log, manager, signal) : nil
-        guard let server = try await start(settings, options, manager, wait) else {
+        guard let server = try await start(settings, options, log, manager, wait) else {
             log.note("Ending: \(Signals.words(await signal.value)).")
             return .ok
         }

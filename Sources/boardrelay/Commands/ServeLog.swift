@@ -27,7 +27,7 @@ struct ServeLog: Sendable {
     }
 
     /// For whoever has started it.
-    func note(_ text: String) {
+    @Sendable func note(_ text: String) {
         if isTerminal, !isJSON {
             say(Printable.escaped(text))
         } else {

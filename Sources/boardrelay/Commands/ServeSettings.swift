@@ -66,7 +66,7 @@ extension Command {
             help: "debug, info, warning or error. Audit lines appear at every level, but not at a terminal."),
         .choice(
             "--log-format", as: "FORMAT", of: ServeSettings.LogFormat.self, default: .text,
-            help: "text, or json: once it serves, each line is an object with time, level and text."),
+            help: "text, or json: each line is an object with time, level and text."),
         .value(
             "--control", as: "PATH", default: "control.sock in the data folder",
             help: "Unix socket for 'boardrelay status', 'key' and 'reload'."),
@@ -131,7 +131,7 @@ struct ServeSettings: Sendable {
 
     /// Reads the settings file and the environment beneath a command line, and looks at all of it.
     ///
-    /// - Throws: `UsageError`, `Failure`: what cannot be used, and where it stands.
+    /// - Throws: `UsageError`: what cannot be used, and where it stands; `Failure`: of the settings file itself.
     init(_ given: Arguments) throws {
         let environment = ProcessInfo.processInfo.environment
         var arguments = given
@@ -159,6 +159,26 @@ struct ServeSettings: Sendable {
         (self.arguments, self.options, self.folder) = (arguments, options, folder)
     }
 
+    /// Whether the log is to be JSON, as far as that can be told of settings that cannot be used.
+    static func logsJSON(_ words: [String], _ environment: [String: String] = ProcessInfo.processInfo.environment) -> Bool {
+        func last(_ option: String) -> String? {
+            let attached = words.last { $0.hasPrefix("\(option)=") }.map { String($0.dropFirst(option.utf8.count + 1)) }
+            let place = words.dropLast().lastIndex(of: option)
+            return place.map { words[$0 + 1] } ?? attached
+        }
+        func set(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        if let format = last("--log-format") ?? set("BOARDRELAY_LOG_FORMAT") { return format == LogFormat.json.rawValue }
+        var info = stat()
+        // A pipe is read once.
+        guard let path = last("--config") ?? set("BOARDRELAY_CONFIG"), stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG,
+            info.st_size <= SettingsFile.bytesMax, let bytes = try? FileContents.read(path)
+        else { return false }
+        let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+        // Each by itself: another one may be what is wrong.
+        let settings = lines.compactMap { try? SettingsFile(String($0), path: path).lines.first }
+        return settings.last { $0.name == "log-format" }?.value == LogFormat.json.rawValue
+    }
+
     /// Where the settings file is, if there is one.
     static func path(_ given: Arguments, _ environment: [String: String]) -> String? {
         given.value("--config") ?? environment["BOARDRELAY_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
@@ -179,7 +199,9 @@ struct ServeSettings: Sendable {
         web.hostNames = arguments.values("--host-name")
         web.origins = arguments.values("--allow-origin")
         web.trustedProxies = arguments.values("--trusted-proxy")
-        if let path = arguments.value("--operator-token-file") { web.operatorToken = try Arguments.secret(in: path) }
+        if let path = arguments.value("--operator-token-file") {
+            web.operatorToken = try used("--operator-token-file", arguments) { try Arguments.secret(in: path) }
+        }
         do throws(RelayServerError) {
             try web.validate()
         } catch {
@@ -258,13 +280,23 @@ struct ServeSettings: Sendable {
             throw arguments.wrong("--token-audience", "goes with --token-secret-file")
         }
         let rules =
-            files.isEmpty ? nil : try TokenSecrets.rules(
-                try TokenSecrets.read(files), audience: space?.text ?? arguments.value("--token-audience"))
+            files.isEmpty
+            ? nil
+            : try used("--token-secret-file", arguments) {
+                try TokenSecrets.rules(try TokenSecrets.read(files), audience: space?.text ?? arguments.value("--token-audience"))
+            }
         switch mode {
         case .open: return .open
         case .token: return .tokens(rules!)
         case .key: return .keys(join: (pupils ?? .draw).role, tokens: rules)
         }
+    }
+
+    /// What a file that a setting names is used for.
+    ///
+    /// - Throws: `UsageError` that names the setting and the file.
+    private static func used<Value>(_ name: String, _ arguments: Arguments, _ body: () throws -> Value) throws(UsageError) -> Value {
+        do { return try body() } catch { throw arguments.wrong(name, "cannot be used: \(error)") }
     }
 
     /// When queued bytes are written.

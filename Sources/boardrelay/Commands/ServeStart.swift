@@ -47,20 +47,20 @@ final class FolderWait: Sendable {
 extension Command {
     /// - Returns: `nil` when a signal has come before it serves; only where it may wait.
     static func start(
-        _ settings: ServeSettings, _ options: WhiteboardRelay.Options, _ manager: ServiceManager?, _ wait: FolderWait?
+        _ settings: ServeSettings, _ options: WhiteboardRelay.Options, _ log: ServeLog, _ manager: ServiceManager?, _ wait: FolderWait?
     ) async throws -> ServedRelay? {
         if !settings.isShared { try settings.checkNoSpaces() }
-        guard let wait, let folder = settings.folder else { return try await served(settings, options, manager) }
+        guard let wait, let folder = settings.folder else { return try await served(settings, options, log, manager) }
         var waiting = options
         waiting.waitsForFolder = { @Sendable holder in wait.begins(folder, holder) }
-        return try await wait.orSignal { [waiting] () throws(Failure) in try await served(settings, waiting, manager) }
+        return try await wait.orSignal { [waiting] () throws(Failure) in try await served(settings, waiting, log, manager) }
     }
 
     private static func served(
-        _ settings: ServeSettings, _ options: WhiteboardRelay.Options, _ manager: ServiceManager?
+        _ settings: ServeSettings, _ options: WhiteboardRelay.Options, _ log: ServeLog, _ manager: ServiceManager?
     ) async throws(Failure) -> ServedRelay {
-        guard settings.isShared else { return ServedRelay(relay: try await startRelay(options, manager), shared: nil) }
-        let shared = try await starting(options, manager) { options throws(RelayServerError) in
+        guard settings.isShared else { return ServedRelay(relay: try await startRelay(options, log, manager), shared: nil) }
+        let shared = try await starting(options, log, manager) { options throws(RelayServerError) in
             try await SharedRelay.start(
                 options, in: settings.folder, spaces: settings.spaces,
                 optionsOf: { @Sendable name, count throws(RelayServerError) in
@@ -72,21 +72,28 @@ extension Command {
         return ServedRelay(relay: shared.door, shared: shared)
     }
 
-    static func startRelay(_ options: WhiteboardRelay.Options, _ manager: ServiceManager? = nil) async throws(Failure) -> WhiteboardRelay {
-        try await starting(options, manager) { options throws(RelayServerError) in try await WhiteboardRelay.start(options) }
+    static func startRelay(
+        _ options: WhiteboardRelay.Options, _ log: ServeLog, _ manager: ServiceManager? = nil
+    ) async throws(Failure) -> WhiteboardRelay {
+        try await starting(options, log, manager) { options throws(RelayServerError) in try await WhiteboardRelay.start(options) }
     }
 
     /// - Throws: `Failure`, with what helps where somebody else has the port or the data folder.
     private static func starting<Relay: Sendable>(
-        _ options: WhiteboardRelay.Options, _ manager: ServiceManager?,
+        _ options: WhiteboardRelay.Options, _ log: ServeLog, _ manager: ServiceManager?,
         _ start: (WhiteboardRelay.Options) async throws(RelayServerError) -> Relay
     ) async throws(Failure) -> Relay {
-        let progress = ReadProgress()
-        defer { progress.clear() }
+        // From the first bytes on: before that it may have waited for its folder.
+        let progress = Mutex<Progress?>(nil)
+        defer { progress.withLock { $0?.end() } }
         var options = options
         options.didRead = { @Sendable bytes in
             manager?.tellReading()
-            progress.show(bytes)
+            let shown = progress.withLock { progress in
+                progress = progress ?? Progress(isTerminal: log.isTerminal && !log.isJSON, say: log.note)
+                return progress!
+            }
+            shown.show("\(Printable.size(bytes)) read")
         }
         do throws(RelayServerError) {
             return try await start(options)

@@ -139,10 +139,15 @@ struct SystemService {
             guard access("/run/systemd/system", F_OK) == 0 else {
                 throw Failure("no systemd runs here. 'boardrelay service install --print' prints the unit")
             }
+            let folder = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? ""
+            guard isMachines || access(folder + "/systemd", F_OK) == 0 else {
+                throw Failure("no systemd of this user runs in this session; 'sudo boardrelay service install' takes that of the machine")
+            }
             try refuseForeign()
             try write()
             try await run(["daemon-reload"])
             try await run(["enable", "boardrelay"])
+            Console.note("Waiting until the relay is ready.")
             try await run(["restart", "boardrelay"])
         }
 

@@ -36,7 +36,7 @@ extension Command {
         // That the board is cleared each minute is nobody's news.
         options.log = { line in if line.level >= .warning { log.write(line) } }
         let signals = Signals()
-        let server = try await startRelay(options)
+        let server = try await startRelay(options, log)
         let bound = RelayAddress(host: options.host ?? "::", port: server.address.port)
         let entrance = Entrance(options, server)
         log.note("A lesson is being drawn. Ctrl-C ends it.")

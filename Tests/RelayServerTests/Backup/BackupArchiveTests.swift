@@ -68,7 +68,7 @@ import Testing
             guard let found = try? Self.read(bytes).1 else { continue }
             #expect(found.files == manifest.files && found.head != manifest.head, "byte \(index)")
         }
-        #expect(Self.refusal(archive + [1]).contains("bytes that should be 0"))
+        #expect(Self.refusal(archive + [1]).contains("byte \(archive.count) should be 0"))
         var bytes = archive
         bytes[600] ^= 1
         #expect(Self.refusal(bytes).contains("journal-0000000000000001.log is not what was saved: its SHA-256 is"))
