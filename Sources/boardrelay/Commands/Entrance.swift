@@ -28,7 +28,7 @@ struct Entrance: Sendable {
 
     /// Who may come in, as one sentence.
     var rule: String {
-        if isShared { return "Its spaces have keys of their own: 'boardrelay key show --space NAME\(relayOption)' prints them." }
+        if isShared { return "Its spaces have keys of their own: '\(keyCommand) --space NAME' prints them." }
         return switch access {
         case .open: "Anyone who can reach it may take part, without a key."
         case .tokens: "To come in takes a token."
