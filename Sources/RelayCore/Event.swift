@@ -135,6 +135,9 @@ public struct LogLine: Sendable {
     /// milliseconds since 1970. Such a line is for a record that is kept, whatever level is shown. [AC15]
     public var auditedAt: UInt64?
 
+    /// Which of a relay's spaces it is about.
+    package var space: String?
+
     package init(_ level: Level, _ text: String) {
         self.level = level
         self.text = text

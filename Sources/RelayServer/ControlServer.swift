@@ -24,10 +24,12 @@ final class ControlServer: Sendable {
             var (answers, rest) = (answers, Substring(line))
             if rest.first == "@" {
                 let name = rest.dropFirst().prefix { $0 != " " }
+                rest = rest[name.endIndex...].drop { $0 == " " }
                 guard let space = answers.space(String(name)) else {
-                    return say(ControlRefusal("this relay has no space \(name.prefix(64).debugDescription)"))
+                    let text = "this relay has no space \(name.prefix(64).debugDescription)"
+                    return rest == "backup" ? .stream { Backup.refuse(text, by: $0) } : say(ControlRefusal(text))
                 }
-                (answers, rest) = (space, rest[name.endIndex...].drop { $0 == " " })
+                answers = space
             }
             guard let request = ControlRequest(line: String(rest)) else { return say(ControlRefusal(ControlRequest.all)) }
             if request == .backup { return .stream(answers.backup) }

@@ -79,6 +79,9 @@ actor Engine {
     var journalTimes = JournalTimes()
     /// Where the door leads. [SE16]
     var spaces: [String: Engine] = [:]
+    var failedSpaces = 0
+    /// Connections on their way from the door.
+    nonisolated let arrivals = Mutex(0)
     let startedWallMilliseconds = SystemClock.wallMilliseconds()
     /// The hub's: to read it there copies the hub.
     var configuration: Configuration
@@ -253,7 +256,7 @@ actor Engine {
             case .wouldBlock: return
             case .end:
                 // A peer that only says that it will ask nothing more gets the answer. [HT3]
-                if case .web(let web) = link.speech, web.hasPieces, link.stage == .open { return pauseReading(id) }
+                if case .web(let web) = link.speech, web.isAnswering, link.stage == .open { return pauseReading(id) }
                 return ended(id, .peerClosed)
             case .failed(let code): return ended(id, .failed(errno: code))
             }

@@ -16,6 +16,8 @@ extension Engine {
     /// Bytes read from any, behind which what they have led to is written, tick or not: with those of one more turn they are fewer than
     /// the packets that may wait for a reader, so that one who keeps up loses none to a burst. [DL10, DL4]
     static let unflushedMax = 64 * 1024
+    /// Connections on their way to a space: each may have sent a read's worth. [SE16]
+    static let arrivalsMax = 128
     static let vectorsPerWrite = 64
     /// How long a peer that has received all that the relay has for it gets to close. Before that, the hub's `farewellLinger` counts.
     static let farewellMilliseconds = 500

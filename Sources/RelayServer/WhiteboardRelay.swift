@@ -109,7 +109,8 @@ public final class WhiteboardRelay: Sendable {
     }
 
     /// Where it listens, with the port that the system chose if it was asked to.
-    public let address: RelayAddress
+    public var address: RelayAddress { place.address }
+    private let place: RelayPlace
     let engine: Engine
     /// What answers on a control socket.
     let control: ControlAnswers
@@ -137,10 +138,11 @@ public final class WhiteboardRelay: Sendable {
     ///   - permit: asked before each call on the data folder's files.
     ///   - echoBytesMax: WebSockets send back what they get, messages of so many bytes at most: for tests against other people's clients.
     ///   - part: a door has no control sockets, and a space no port either.
-    ///   - door: where a space is reached.
+    ///   - door: where a space will be reached.
+    ///   - prepare: called before it listens.
     static func start(
         _ options: Options, permit: @escaping FolderStorage.Permit, echoBytesMax: Int? = nil, as part: RelayPart = .whole,
-        behind door: RelayAddress? = nil
+        behind door: RelayPlace? = nil, prepare: (Engine) async -> Void = { _ in }
     ) async throws(RelayServerError) -> WhiteboardRelay {
         let identity = try options.tls?.identity()
         let shown = shownWeb(options, identity)
@@ -177,22 +179,18 @@ public final class WhiteboardRelay: Sendable {
             await engine.restore(opened, from: journal)
             // The start number is durable before anybody sees it: offsets of two starts must never be mistaken.
             if let failure = await journal.flush() { throw RelayServerError(text: failure) }
-            let address: RelayAddress
-            if let door {
-                try await engine.startBehindDoor()
-                address = door
-            } else {
-                address = try await listen(options, engine, identity)
-            }
+            let place = door ?? RelayPlace()
+            await prepare(engine)
+            if door == nil { place.opens(at: try await listen(options, engine, identity)) } else { try await engine.startBehindDoor() }
             let shownWeb = Mutex(shown)
-            let control = answers(options, address, engine, journal, gate, shownWeb)
-            let controls = part == .whole ? try controls(options, address, control) : []
+            let control = answers(options, place, engine, journal, gate, shownWeb)
+            let controls = part == .whole ? try controls(options, place.address, control) : []
             // By new addresses browsers may ask, too.
             let watch =
                 door != nil ? nil
                 : NetworkWatch(queue: engine.executor.queue) { @Sendable [weak engine] _ in engine?.assumeIsolated { $0.networkChanged() } }
             return WhiteboardRelay(
-                address: address, engine: engine, control: control, controls: controls, journal: journal, gate: gate, watch: watch,
+                place: place, engine: engine, control: control, controls: controls, journal: journal, gate: gate, watch: watch,
                 folder: path, web: shownWeb)
         } catch {
             await engine.stop()
@@ -212,7 +210,7 @@ public final class WhiteboardRelay: Sendable {
     }
 
     /// How it meets browsers, with what others must know of its certificate.
-    private static func shownWeb(_ options: Options, _ identity: TLSIdentity?) -> Web {
+    static func shownWeb(_ options: Options, _ identity: TLSIdentity?) -> Web {
         var web = options.web
         // A space has its door's.
         if let identity { web.tls = TLSReport(identity.certificate, allowsPlain: options.tls?.allowsPlain ?? false) }
@@ -221,11 +219,12 @@ public final class WhiteboardRelay: Sendable {
 
     /// What the operator is answered.
     private static func answers(
-        _ options: Options, _ address: RelayAddress, _ engine: Engine, _ journal: JournalWriter, _ gate: Gate, _ web: Mutex<Web>
+        _ options: Options, _ place: RelayPlace, _ engine: Engine, _ journal: JournalWriter, _ gate: Gate, _ web: Mutex<Web>
     ) -> ControlAnswers {
         let started = SystemClock.monotonicNanoseconds()
         let answer: @Sendable (ControlRequest) -> (any JSONObject)? = { [weak engine] request in
             guard let engine else { return nil }
+            let address = place.address
             switch request {
             case .about: return RelayAbout(address, web.withLock { $0.tls })
             case .status: return Status(address: address, since: started, census: engine.censusNow(), journal: journal.statusNow())
@@ -327,10 +326,10 @@ public final class WhiteboardRelay: Sendable {
     private static let lastStart = Mutex(UInt32(0))
 
     private init(
-        address: RelayAddress, engine: Engine, control: ControlAnswers, controls: [ControlServer], journal: JournalWriter, gate: Gate,
+        place: RelayPlace, engine: Engine, control: ControlAnswers, controls: [ControlServer], journal: JournalWriter, gate: Gate,
         watch: NetworkWatch?, folder: String?, web: Mutex<Web>
     ) {
-        self.address = address
+        self.place = place
         self.engine = engine
         self.control = control
         self.controls = controls
@@ -358,7 +357,11 @@ public final class WhiteboardRelay: Sendable {
         var configuration = Self.withDescriptors(options)
         let stored = engine.censusNow().boardBytes
         configuration.boardBytesTotalMax = Self.boardBytesTotalMax(configuration, stored: stored, folder: folder)
-        try gate.apply(options.access, engine)
+        if options.web.space != nil, options.access.mode != gate.mode {
+            options.log(LogLine(.warning, "its mode of access changes at its next start"))
+        } else {
+            try gate.apply(options.access, engine)
+        }
         engine.applyNow(configuration, web, identity)
         self.web.withLock { web in
             let name = web.announcedName

@@ -77,8 +77,9 @@ import Testing
     @Test("[SE16] a door lets nobody in: not without a name where there are several, nor by another name, nor while there is none")
     func refuses() throws {
         for (spaces, named, words) in [
-            (["a", "b"], nil, "this relay has 2 spaces: the address names one"), (["a"], "b", "this relay has no such space"),
-            ([], nil, "this relay has 0 spaces: the address names one"), ([], "a", "this relay has no such space"),
+            (["a", "b"], nil, "this relay has several spaces: the name of one belongs behind its address, as in /school-a"),
+            (["a"], "b", "this relay has no such space"), ([], nil, "this relay has no space yet"),
+            ([], "a", "this relay has no space yet"),
         ] as [(Set<String>, String?, String)] {
             let door = driver(.door(to: spaces))
             let id = door.open()

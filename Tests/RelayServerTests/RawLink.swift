@@ -84,6 +84,9 @@ final class RawLink: @unchecked Sendable {
         }
     }
 
+    /// The end of what it sends; it still reads.
+    func sayNoMore() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+
     /// Takes the head of an answer of HTTP, and nothing behind it.
     func waitForHead() throws {
         var head: [UInt8] = [], byte: UInt8 = 0

@@ -20,7 +20,7 @@ struct SharedRelayTests {
         _ body: (SharedRelay) async throws -> Void
     ) async throws {
         let shared = try await SharedRelay.start(
-            door, spaces: { Self.names },
+            door, spaces: { (Self.names, []) },
             optionsOf: { @Sendable space, _ throws(RelayServerError) in
                 var options = WhiteboardRelay.Options(port: 0, access: access)
                 if case .keys(let join, .some) = access {
@@ -266,12 +266,7 @@ struct SharedRelayTests {
     func numbers() async throws {
         try await withShared { shared in
             let ann = try await client("ann", "a", shared)
-            func get(_ path: String) throws -> String {
-                let link = try RawLink(shared.address)
-                let head = "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(shared.address.port)\r\nConnection: close\r\n\r\n"
-                try link.send(raw: Array(head.utf8))
-                return String(decoding: try link.bytesUntilEnd(), as: UTF8.self)
-            }
+            func get(_ path: String) throws -> String { try self.get(path, shared) }
             let text = try get("/metrics")
             #expect(text.contains("\nboardrelay_sessions{space=\"a\",state=\"present\"} 1\n"))
             #expect(text.contains("\nboardrelay_sessions{space=\"b\",state=\"present\"} 0\n"))
@@ -309,7 +304,7 @@ struct SharedRelayTests {
         }
     }
 
-    @Test("a relay with spaces gives back its port and its descriptors, and starts again; a space that cannot start ends all")
+    @Test("a relay with spaces gives back its port and its descriptors, and starts again")
     func stops() async throws {
         var port: UInt16 = 0
         try await withShared { shared in
@@ -318,12 +313,68 @@ struct SharedRelayTests {
         }
         #expect(descriptors(boundTo: port) == 0)
         try await withShared(.init(port: port)) { _ in }
-        let error = await #expect(throws: RelayServerError.self) {
-            try await SharedRelay.start(.init(port: port), spaces: { Self.names }) { space, _ throws(RelayServerError) in
-                guard space.text == "a" else { throw RelayServerError(text: "no such folder") }
-                return .init(port: 0)
-            }
+    }
+
+    @Test("[SE16] a space that does not start keeps no other down: it is told, makes the relay unready, and starts later")
+    func partly() async throws {
+        let isWell = Mutex(false), lines = Mutex<[String]>([])
+        var options = WhiteboardRelay.Options(port: 0)
+        options.log = { line in lines.withLock { $0.append(line.text) } }
+        let shared = try await SharedRelay.start(options, spaces: { (Self.names, ["/x/notes"]) }) { space, _ throws(RelayServerError) in
+            guard space.text == "a" || isWell.withLock({ $0 }) else { throw RelayServerError(text: "no such folder") }
+            return .init(port: 0)
         }
-        #expect(error?.text == "no such folder" && descriptors(boundTo: port) == 0)
+        let ann = try await client("ann", "a", shared)
+        let told = lines.withLock { $0 }
+        #expect(told.contains("space b does not start: no such folder") && told.contains("/x/notes is no space, and is left alone"))
+        #expect(SpacesReport(shared).spaces.map(\.problem) == [nil, "does not start: no such folder"])
+        let text = try get("/readyz", shared)
+        #expect(text.contains(" 503 ") && text.hasSuffix("1 of 2 spaces: it does not start\n"))
+        // Who comes for it is not sent away for good.
+        let link = try RawLink(shared.address)
+        try link.send(.json(.login, LoginRequest(id: 1, user: try Name("ben"), instance: "00000000000000aa", space: "b")))
+        #expect(try link.framesUntilEnd().isEmpty)
+        let name = Self.names[1]
+        await #expect(throws: RelayServerError(text: "no such folder")) { try await shared.add(name) }
+        isWell.withLock { $0 = true }
+        try await shared.add(name)
+        let ben = try await client("ben", "b", shared)
+        let after = try get("/readyz", shared)
+        #expect(after.hasSuffix("\r\n\r\nready\n"))
+        for client in [ann, ben] { await client.close() }
+        await shared.stop()
+    }
+
+    @Test("[SE16] the port opens when the spaces have started: nobody is told that there is none")
+    func opensLast() async throws {
+        let first = try await WhiteboardRelay.start(.init(port: 0))
+        let address = first.address
+        await first.stop()
+        let early = Mutex(0)
+        let shared = try await SharedRelay.start(.init(port: address.port), spaces: { (Self.names, []) }) { _, _ in
+            if (try? RawLink(address)) == nil { early.withLock { $0 += 1 } }
+            return .init(port: 0)
+        }
+        #expect(early.withLock { $0 } == 2)
+        await (try client("ann", "a", shared)).close()
+        await shared.stop()
+    }
+
+    private func get(_ path: String, _ shared: SharedRelay, halfCloses: Bool = false) throws -> String {
+        let link = try RawLink(shared.address)
+        let head = "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(shared.address.port)\r\nConnection: close\r\n\r\n"
+        try link.send(raw: Array(head.utf8))
+        if halfCloses { link.sayNoMore() }
+        return String(decoding: try link.bytesUntilEnd(), as: UTF8.self)
+    }
+
+    @Test(
+        "[HT3, SE16] who asks all spaces and says that it asks nothing more gets the answer",
+        arguments: ["/readyz", "/metrics", "/healthz"])
+    func halfClosed(path: String) async throws {
+        try await withShared { shared in
+            let text = try get(path, shared, halfCloses: true)
+            #expect(text.hasPrefix("HTTP/1.1 200 "))
+        }
     }
 }

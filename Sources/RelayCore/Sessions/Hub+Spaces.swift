@@ -33,7 +33,8 @@ extension Hub {
                 effects.append(.handOver(connections[connection].id, to: name))
                 return false
             }
-            problem = space == nil ? "this relay has \(spaces.count) spaces: the address names one" : "this relay has no such space"
+            let several = "this relay has several spaces: the name of one belongs behind its address, as in /school-a"
+            problem = spaces.isEmpty ? "this relay has no space yet" : space == nil ? several : "this relay has no such space"
         }
         close(connection, .spaceUnknown, problem)
         return false

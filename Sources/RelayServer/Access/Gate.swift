@@ -11,6 +11,7 @@ final class Gate: Sendable {
     /// The mode stays that of the start.
     private let accessRules: Mutex<WhiteboardRelay.Access>
     private var access: WhiteboardRelay.Access { accessRules.withLock { $0 } }
+    var mode: String { access.mode }
     /// The keys that count. Held to read or replace them and no longer: whoever logs may ask for them.
     private let current: Mutex<AccessKeys?>
     /// Keys are drawn one after the other: the engine gets the newest last.

@@ -23,18 +23,25 @@ extension Engine {
         guard let link = link(id), link.stage == .open else { return }
         var webSocket: Gateway?, hasSaidAll = true
         if case .web(let web) = link.speech { (webSocket, hasSaidAll) = (web.gateway, web.hasSaidAll) }
-        // A peer that does not read a few bytes, a space that has just ended, no descriptor: it comes back.
-        guard let engine = spaces[space], hasSaidAll, let handed = hub.handOver(id, at: Self.now()) else { return ended(id, .byHub) }
+        // A peer that does not read a few bytes, a space that has ended, or is behind with those before it: it comes back.
+        guard let engine = spaces[space], engine.mayArrive(), hasSaidAll, let handed = hub.handOver(id, at: Self.now()) else {
+            return ended(id, .byHub)
+        }
         let copy = link.socket.duplicate()
         links[Int(id.index)]!.ended()
         link.socket.close()
         guard copy >= 0 else { return log(LogLine(.error, "\(link.end.text) ended: no descriptor for space \(space)")) }
         let arrival = Arrival(descriptor: copy, end: link.end, isProtected: link.isProtected, handed: handed, webSocket: webSocket)
+        engine.arrivals.withLock { $0 += 1 }
         engine.enter { $0.take(arrival) }
     }
 
+    /// Whether it takes one more from the door, with what that has sent.
+    private nonisolated func mayArrive() -> Bool { arrivals.withLock { $0 } < Self.arrivalsMax }
+
     /// A connection that the door has handed over. [SE16]
     func take(_ arrival: Arrival) {
+        arrivals.withLock { $0 -= 1 }
         guard isServing, let readiness else { return discardDescriptor(arrival.descriptor) }
         let id = open(
             arrival.descriptor, arrival.end, isProtected: arrival.isProtected, peer: arrival.handed.peer, readiness,
@@ -71,9 +78,11 @@ extension Engine {
     }
 
     /// The door leads to these from now on.
-    func leadTo(_ spaces: [String: Engine]) {
-        self.spaces = spaces
-        hub.handle(.spacesChanged(Set(spaces.keys)), at: Self.now())
+    ///
+    /// - Parameter failed: those that did not start: who is for one of these is ended without a word, and comes back.
+    func lead(to spaces: [String: Engine], failed: Set<String>) {
+        (self.spaces, failedSpaces) = (spaces, failed.count)
+        hub.handle(.spacesChanged(failed.union(spaces.keys)), at: Self.now())
         networkChanged()
     }
 }

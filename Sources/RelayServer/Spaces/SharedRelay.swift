@@ -11,37 +11,53 @@ import RelayWire
 package final class SharedRelay: Sendable {
     /// What each space is run with, one of so many.
     package typealias SpaceOptions = @Sendable (_ space: SpaceName, _ count: Int) throws(RelayServerError) -> WhiteboardRelay.Options
-    /// Makes the folder of a new space, or removes one.
-    package typealias Change = @Sendable (_ space: SpaceName) throws(RelayServerError) -> Void
+    package typealias Making = @Sendable (_ space: SpaceName) throws(RelayServerError) -> Bool
+    package typealias Removing = @Sendable (_ space: SpaceName) throws(RelayServerError) -> Void
 
     package var address: RelayAddress { door.address }
     package let door: WhiteboardRelay
-    private let spaces = Mutex<[SpaceName: WhiteboardRelay]>([:])
+    private let spaces: Mutex<Spaces>
     private let controls = Mutex<[ControlServer]>([])
+    private let doorOptions: Mutex<WhiteboardRelay.Options>
     private let optionsOf: Mutex<SpaceOptions>
+    private let place: RelayPlace
     private let folder: SharedFolder?
-    /// Spaces are added and removed one after the other, by a thread that may wait.
+    /// Spaces are added, removed and set one after the other, by a thread that may wait.
     private let turns = DispatchQueue(label: "boardrelay.spaces")
+
+    private struct Spaces {
+        var running: [SpaceName: WhiteboardRelay] = [:]
+        /// Those that did not start, and why. Who logs in there comes back.
+        var failed: [SpaceName: String] = [:]
+
+        var count: Int { running.count + failed.count }
+        var engines: [String: Engine] { Dictionary(uniqueKeysWithValues: running.map { ($0.key.text, $0.value.engine) }) }
+    }
 
     /// A space takes a thread, and two descriptors of its journal.
     package static let spacesMax = 64
 
-    private init(_ door: WhiteboardRelay, _ optionsOf: @escaping SpaceOptions, _ folder: SharedFolder?) {
-        (self.door, self.optionsOf, self.folder) = (door, Mutex(optionsOf), folder)
+    private init(
+        _ door: WhiteboardRelay, _ options: WhiteboardRelay.Options, _ spaces: Spaces, _ optionsOf: @escaping SpaceOptions,
+        _ place: RelayPlace, _ folder: SharedFolder?
+    ) {
+        (self.door, self.place, self.folder) = (door, place, folder)
+        (doorOptions, self.spaces, self.optionsOf) = (Mutex(options), Mutex(spaces), Mutex(optionsOf))
     }
 
-    /// Starts the spaces, then opens the door.
+    /// Starts the spaces, then opens the door. A space that does not start is told in the log, and the others serve.
     ///
     /// - Parameters:
     ///   - options: of the door: port, TLS, names, log, control sockets. It stores nothing.
     ///   - folder: that of all spaces. A lock keeps other relays out of it, which `options.waitsForFolder` may wait for.
-    ///   - spaces: tells which there are.
+    ///   - spaces: tells which there are, and what else stands where only spaces should.
     ///   - optionsOf: their storage, access and bounds.
-    ///   - make: called for one that is added.
+    ///   - make: called for one that is added; says whether there was nothing of it.
     ///   - remove: called for one that was removed.
     package static func start(
-        _ options: WhiteboardRelay.Options, in folder: String? = nil, spaces: @Sendable () throws(RelayServerError) -> [SpaceName],
-        optionsOf: @escaping SpaceOptions, make: @escaping Change = { _ in }, remove: @escaping Change = { _ in }
+        _ options: WhiteboardRelay.Options, in folder: String? = nil,
+        spaces: @Sendable () throws(RelayServerError) -> (names: [SpaceName], others: [String]),
+        optionsOf: @escaping SpaceOptions, make: @escaping Making = { _ in true }, remove: @escaping Removing = { _ in }
     ) async throws(RelayServerError) -> SharedRelay {
         let shared = folder.map { _ in SharedFolder() }
         if let shared, let folder { try await shared.lock(folder, options.waitsForFolder) }
@@ -54,80 +70,90 @@ package final class SharedRelay: Sendable {
     }
 
     private static func start(
-        _ options: WhiteboardRelay.Options, _ folder: SharedFolder?, _ spaces: () throws(RelayServerError) -> [SpaceName],
-        _ optionsOf: @escaping SpaceOptions, _ make: @escaping Change, _ remove: @escaping Change
+        _ options: WhiteboardRelay.Options, _ folder: SharedFolder?,
+        _ spaces: () throws(RelayServerError) -> (names: [SpaceName], others: [String]),
+        _ optionsOf: @escaping SpaceOptions, _ make: @escaping Making, _ remove: @escaping Removing
     ) async throws(RelayServerError) -> SharedRelay {
-        let names = try spaces()
+        let (names, others) = try spaces()
+        for other in others { options.log(LogLine(.warning, "\(other) is no space, and is left alone")) }
         guard names.count <= spacesMax else {
             throw RelayServerError(text: "a relay has at most \(spacesMax) spaces, here are \(names.count)")
         }
-        let door = try await WhiteboardRelay.start(ofDoor(options, names.count), permit: { _ in }, as: .door(to: []))
-        let shared = SharedRelay(door, optionsOf, folder)
-        do throws(RelayServerError) {
-            for name in names { try await shared.begin(name, count: names.count) }
-            let answers = shared.answers(options, make, remove)
-            let controls: [ControlServer]
-            do {
-                controls = try WhiteboardRelay.controls(options, door.address, answers)
+        let tls = WhiteboardRelay.shownWeb(options, try options.tls?.identity()).tls
+        let place = RelayPlace()
+        var begun = Spaces()
+        for name in names {
+            do throws(RelayServerError) {
+                begun.running[name] = try await begin(name, names.count, tls, optionsOf, place)
             } catch {
+                begun.failed[name] = error.text
+                options.log(LogLine(.error, "space \(name) does not start: \(error)"))
+            }
+        }
+        let spaces = begun
+        do throws(RelayServerError) {
+            let door = try await WhiteboardRelay.start(ofDoor(options, names.count), permit: { _ in }, as: .door(to: [])) { engine in
+                await engine.lead(to: spaces.engines, failed: Set(spaces.failed.keys.map(\.text)))
+            }
+            place.opens(at: door.address)
+            let shared = SharedRelay(door, options, spaces, optionsOf, place, folder)
+            do {
+                let controls = try WhiteboardRelay.controls(options, door.address, shared.answers(options, make, remove))
+                shared.controls.withLock { $0 = controls }
+            } catch {
+                await door.stop()
                 throw RelayServerError(text: "\(error)")
             }
-            shared.controls.withLock { $0 = controls }
+            return shared
         } catch {
-            await shared.stop()
+            for relay in spaces.running.values { await relay.stop() }
             throw error
         }
-        await shared.lead()
-        return shared
     }
 
-    /// In order of name.
-    package var names: [SpaceName] { spaces.withLock { $0.keys.sorted() } }
+    /// Those that serve, in order of name.
+    package var names: [SpaceName] { spaces.withLock { $0.running.keys.sorted() } }
 
-    package subscript(name: SpaceName) -> WhiteboardRelay? { spaces.withLock { $0[name] } }
+    package subscript(name: SpaceName) -> WhiteboardRelay? { spaces.withLock { $0.running[name] } }
 
-    private func begin(_ name: SpaceName, count: Int) async throws(RelayServerError) {
-        let options = try options(of: name, count)
-        let relay: WhiteboardRelay
-        do throws(RelayServerError) {
-            relay = try await WhiteboardRelay.start(options, permit: { _ in }, as: .space(name.text), behind: door.address)
-        } catch {
-            throw RelayServerError(text: "space \(name): \(error)")
-        }
-        spaces.withLock { $0[name] = relay }
+    var failed: [SpaceName: String] { spaces.withLock(\.failed) }
+
+    private static func begin(
+        _ name: SpaceName, _ count: Int, _ tls: TLSReport?, _ optionsOf: SpaceOptions, _ place: RelayPlace
+    ) async throws(RelayServerError) -> WhiteboardRelay {
+        try await WhiteboardRelay.start(
+            options(of: name, count, tls, optionsOf), permit: { _ in }, as: .space(name.text), behind: place)
     }
 
-    private func options(of name: SpaceName, _ count: Int) throws(RelayServerError) -> WhiteboardRelay.Options {
-        var options = try optionsOf.withLock { $0 }(name, count)
-        (options.web.tls, options.web.space, options.sharers) = (door.tls, name.text, count + 1)
+    private static func options(
+        of name: SpaceName, _ count: Int, _ tls: TLSReport?, _ optionsOf: SpaceOptions
+    ) throws(RelayServerError) -> WhiteboardRelay.Options {
+        var options = try optionsOf(name, count)
+        (options.web.tls, options.web.space, options.sharers) = (tls, name.text, count + 1)
         let log = options.log
         options.log = { @Sendable line in
             var line = line
-            line.text = "space \(name): \(line.text)"
+            line.space = name.text
             log(line)
         }
         return options
     }
 
     private func lead() async {
-        let engines = Dictionary(uniqueKeysWithValues: spaces.withLock { $0.map { ($0.key.text, $0.value.engine) } })
-        await door.engine.leadTo(engines)
+        let (engines, failed) = spaces.withLock { ($0.engines, Set($0.failed.keys.map(\.text))) }
+        await door.engine.lead(to: engines, failed: failed)
     }
 
-    /// Serves one more space; those that are there get their shares of memory anew.
+    /// Serves one more space, or one that did not start; those that are there get their shares anew.
     ///
     /// - Throws: when there is one of that name, or it cannot start; then all is as before.
     package func add(_ name: SpaceName) async throws(RelayServerError) {
-        let count = spaces.withLock { $0[name] == nil ? $0.count + 1 : 0 }
-        guard count > 0 else { throw RelayServerError(text: "space \(name) is there already") }
+        guard self[name] == nil else { throw RelayServerError(text: "space \(name) is there already") }
+        let count = spaces.withLock { $0.failed[name] == nil ? $0.count + 1 : $0.count }
         guard count <= Self.spacesMax else { throw RelayServerError(text: "this relay has \(Self.spacesMax) spaces, and may have no more") }
-        try apply(count: count)
-        do throws(RelayServerError) {
-            try await begin(name, count: count)
-        } catch {
-            try? apply(count: count - 1)
-            throw error
-        }
+        let relay = try await Self.begin(name, count, door.tls, optionsOf.withLock { $0 }, place)
+        spaces.withLock { ($0.running[name], $0.failed[name]) = (relay, nil) }
+        share(count)
         await lead()
     }
 
@@ -135,28 +161,56 @@ package final class SharedRelay: Sendable {
     ///
     /// - Throws: when there is none of that name.
     package func remove(_ name: SpaceName) async throws(RelayServerError) {
-        guard let relay = spaces.withLock({ $0.removeValue(forKey: name) }) else {
-            throw RelayServerError(text: "this relay has no space \(name)")
+        let (relay, isKnown) = spaces.withLock { spaces in
+            let (relay, failure) = (spaces.running.removeValue(forKey: name), spaces.failed.removeValue(forKey: name))
+            return (relay, relay != nil || failure != nil)
         }
+        guard isKnown else { throw RelayServerError(text: "this relay has no space \(name)") }
         await lead()
-        await relay.stop()
-        try apply(count: spaces.withLock(\.count))
+        await relay?.stop()
+        share(spaces.withLock(\.count))
     }
 
-    /// Lets other options hold: those of the door, and of each space.
+    /// Lets other options hold: those of the door, and of each space. Waits for the engines.
     ///
-    /// - Throws: what cannot be used, and of which space; those before it have theirs already.
+    /// - Throws: what cannot be used, and of which space; then nothing has changed.
     package func apply(_ options: WhiteboardRelay.Options, optionsOf: @escaping SpaceOptions) throws(RelayServerError) {
-        let names = names
-        for name in names { _ = try optionsOf(name, names.count) }
-        try door.apply(Self.ofDoor(options, names.count))
-        self.optionsOf.withLock { $0 = optionsOf }
-        try apply(count: names.count)
+        let result = turns.sync { () -> Result<Void, RelayServerError> in
+            let count = spaces.withLock(\.count)
+            do throws(RelayServerError) {
+                for name in names {
+                    do throws(RelayServerError) { _ = try optionsOf(name, count) } catch {
+                        throw RelayServerError(text: "space \(name): \(error)")
+                    }
+                }
+                try door.apply(Self.ofDoor(options, count))
+            } catch {
+                return .failure(error)
+            }
+            doorOptions.withLock { $0 = options }
+            self.optionsOf.withLock { $0 = optionsOf }
+            share(count)
+            return .success(())
+        }
+        try result.get()
+    }
+
+    /// Each gets its part of what so many share. One whose options cannot be used keeps those that it has.
+    private func share(_ count: Int) {
+        let (options, optionsOf) = (doorOptions.withLock { $0 }, optionsOf.withLock { $0 })
+        do throws(RelayServerError) { try door.apply(Self.ofDoor(options, count)) } catch {
+            options.log(LogLine(.error, "the door keeps its settings: \(error)"))
+        }
+        for (name, relay) in spaces.withLock({ $0.running.sorted { $0.key < $1.key } }) {
+            do throws(RelayServerError) { try relay.apply(try Self.options(of: name, count, door.tls, optionsOf)) } catch {
+                options.log(LogLine(.error, "space \(name) keeps its settings: \(error)"))
+            }
+        }
     }
 
     /// Browsers may ask for it by this name from now on: see `WhiteboardRelay.announced(as:)`.
     package func announced(as name: String?) {
-        for relay in [door] + spaces.withLock({ Array($0.values) }) { relay.announced(as: name) }
+        for relay in [door] + spaces.withLock({ Array($0.running.values) }) { relay.announced(as: name) }
     }
 
     /// It keeps nothing, and lets nobody in.
@@ -168,28 +222,18 @@ package final class SharedRelay: Sendable {
         return door
     }
 
-    private func apply(count: Int) throws(RelayServerError) {
-        for (name, relay) in spaces.withLock({ $0.sorted { $0.key < $1.key } }) {
-            do throws(RelayServerError) {
-                try relay.apply(try options(of: name, count))
-            } catch {
-                throw RelayServerError(text: "space \(name): \(error)")
-            }
-        }
-    }
-
     /// Ends the door and all spaces at once, as `WhiteboardRelay.stop` does.
     package func stop() async {
         for control in controls.withLock({ $0 }) { control.close() }
         await withTaskGroup(of: Void.self) { group in
-            for relay in [door] + spaces.withLock({ Array($0.values) }) { group.addTask { await relay.stop() } }
+            for relay in [door] + spaces.withLock({ Array($0.running.values) }) { group.addTask { await relay.stop() } }
         }
         await folder?.close()
     }
 
     // MARK: - The operator
 
-    private func answers(_ options: WhiteboardRelay.Options, _ make: @escaping Change, _ remove: @escaping Change) -> ControlAnswers {
+    private func answers(_ options: WhiteboardRelay.Options, _ make: @escaping Making, _ remove: @escaping Removing) -> ControlAnswers {
         let ofDoor = door.control.answer
         return ControlAnswers(
             answer: { @Sendable [weak self] request in
@@ -202,8 +246,13 @@ package final class SharedRelay: Sendable {
                     return inTurn { relay throws(RelayServerError) in
                         let name = try Self.name(text)
                         guard relay[name] == nil else { throw RelayServerError(text: "space \(name) is there already") }
-                        try make(name)
-                        try await relay.add(name)
+                        let isNew = try make(name)
+                        do throws(RelayServerError) {
+                            try await relay.add(name)
+                        } catch {
+                            if isNew { try? remove(name) }
+                            throw error
+                        }
                         relay.door.engine.auditNow("operator added space \(name)")
                     }
                 case .removeSpace(let text):
@@ -251,23 +300,26 @@ package struct SpacesReport: JSONObject, Sendable {
         package private(set) var users = 0
         package private(set) var boards = 0
         package private(set) var boardBytes = 0
-        package private(set) var storageFailure: String?
+        /// What is wrong with it, as a sentence.
+        package private(set) var problem: String?
 
         package init() {}
 
-        @available(macOS 15, iOS 18, *)
         init(_ name: SpaceName, _ census: Census) {
             self.name = name.text
             (connections, users) = (census.connections, census.users)
-            (boards, boardBytes, storageFailure) = (census.boards, census.boardBytes, census.storageFailure)
+            (boards, boardBytes) = (census.boards, census.boardBytes)
+            problem = census.storageFailure.map { "nothing can be stored: \($0)" }
         }
+
+        init(_ name: SpaceName, failure: String) { (self.name, problem) = (name.text, "does not start: \(failure)") }
 
         package mutating func fields(_ json: inout JSONFields) {
             json("boardBytes", &boardBytes)
             json("boards", &boards)
             json("connections", &connections)
             json("name", &name)
-            json("storageFailure", &storageFailure)
+            json("problem", &problem)
             json("users", &users)
         }
     }
@@ -282,6 +334,8 @@ package struct SpacesReport: JSONObject, Sendable {
     init(_ relay: SharedRelay) {
         address = relay.address.description
         spaces = relay.names.compactMap { name in relay[name].map { Space(name, $0.engine.censusNow()) } }
+        spaces += relay.failed.map { Space($0.key, failure: $0.value) }
+        spaces.sort { $0.name < $1.name }
     }
 
     package mutating func fields(_ json: inout JSONFields) {

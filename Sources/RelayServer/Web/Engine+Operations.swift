@@ -21,10 +21,10 @@ extension Engine {
         switch request.target.path {
         case Path.health: return .text(.ok, "ok\n")
         case Path.readiness:
-            let own = hub.hindrance
-            guard own == nil, !spaces.isEmpty else { return Self.readiness(own) }
+            let own = hub.hindrance, failed = Array(repeating: "it does not start", count: failedSpaces)
+            guard own == nil, !spaces.isEmpty || !failed.isEmpty else { return Self.readiness(own) }
             askSpaces(for: id, { $0.hub.hindrance }) { hindrances in
-                let (hindered, all) = (hindrances.compactMap(\.value), hindrances.count)
+                let (hindered, all) = (failed + hindrances.compactMap(\.value), failed.count + hindrances.count)
                 return Self.readiness(hindered.first.map { "\(hindered.count) of \(all) spaces: \($0)" })
             }
             return nil
@@ -65,7 +65,9 @@ extension Engine {
     private func measured(disk bytes: Int?) {
         var measure = Measure()
         (measure.bytesIn, measure.bytesOut) = traffic
-        (measure.memoryBytes, measure.diskBytes) = (SystemProcess.residentBytesAbout(), bytes)
+        measure.diskBytes = bytes ?? measure.diskBytes
+        // Of a space it would tell of the others.
+        if case .space = configuration.part {} else { measure.memoryBytes = SystemProcess.residentBytesAbout() }
         hub.handle(.measured(measure), at: Self.now())
     }
 

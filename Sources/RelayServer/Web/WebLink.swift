@@ -87,6 +87,9 @@ final class WebLink {
 
     var hasPieces: Bool { !pieces.isEmpty }
 
+    /// An answer is being written, or spaces are asked for it.
+    var isAnswering: Bool { hasPieces || gateway.waiting == .answer }
+
     func append(_ answer: Gateway.Answer) {
         append(answer.head)
         if !answer.body.isEmpty { append(answer.body) }

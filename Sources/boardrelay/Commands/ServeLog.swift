@@ -23,7 +23,7 @@ struct ServeLog: Sendable {
         // A terminal may be projected: ids and addresses of people are not for all to see.
         let least = level.withLock { $0 }
         guard line.auditedAt == nil ? line.level >= least : !isTerminal else { return }
-        write(line.auditedAt == nil ? line.level.rawValue : "audit", line.text, at: line.auditedAt)
+        write(line.auditedAt == nil ? line.level.rawValue : "audit", line.text, at: line.auditedAt, space: line.space)
     }
 
     /// For whoever has started it.
@@ -35,13 +35,13 @@ struct ServeLog: Sendable {
         }
     }
 
-    private func write(_ word: String, _ text: String, at time: UInt64?) {
+    private func write(_ word: String, _ text: String, at time: UInt64?, space: String? = nil) {
         let time = Console.universalTime(wallMilliseconds: time ?? SystemClock.wallMilliseconds())
         if isJSON {
-            let object: JSONValue = ["time": .string(time), "level": .string(word), "text": .string(text)]
-            say(object.line)
+            let place: JSONValue = space.map { ["space": .string($0)] } ?? [:]
+            say(JSONValue.object([["time": .string(time), "level": .string(word)], place, ["text": .string(text)]]).line)
         } else {
-            say("\(word): \(time) \(Printable.escaped(text))")
+            say("\(word): \(time) \(space.map { "space \($0): " } ?? "")\(Printable.escaped(text))")
         }
     }
 }

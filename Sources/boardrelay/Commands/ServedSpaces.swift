@@ -32,32 +32,28 @@ extension ServeSettings {
 
     private var spacesFolder: String { folder! + (folder!.hasSuffix("/") ? "" : "/") + "spaces/" }
 
-    /// The spaces that have a folder. The folder of them all is made if it does not exist.
+    /// The spaces that have a folder, and what else stands beside them. The folder of them all is made if it does not exist.
     ///
-    /// - Throws: when the data folder is one without spaces, or has a folder whose name is that of no space.
-    @Sendable func spaces() throws(RelayServerError) -> [SpaceName] {
+    /// - Throws: when the data folder is one without spaces.
+    @Sendable func spaces() throws(RelayServerError) -> (names: [SpaceName], others: [String]) {
         guard !FileManager.default.fileExists(atPath: folder! + "/journal.anchor") else {
             throw RelayServerError(
                 text: "\(folder!) has the data of a relay without spaces: move it to another folder, or make it a space: "
                     + "move all of it to \(spacesFolder)NAME/data")
         }
-        let names: [String]
         do {
             try FileManager.default.createDirectory(
                 atPath: spacesFolder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            names = try FileManager.default.contentsOfDirectory(atPath: spacesFolder).sorted()
+            var names: [SpaceName] = [], others: [String] = []
+            for entry in try FileManager.default.contentsOfDirectory(atPath: spacesFolder).sorted() {
+                var isFolder = false
+                let isThere = FileManager.default.fileExists(atPath: spacesFolder + entry, isDirectory: &isFolder)
+                if isThere, isFolder, let name = try? SpaceName(entry) { names.append(name) } else { others.append(spacesFolder + entry) }
+            }
+            return (names, others)
         } catch {
             throw RelayServerError(text: "\(spacesFolder) cannot be read: \(error)")
         }
-        var spaces: [SpaceName] = []
-        for name in names {
-            do throws(WireError) {
-                spaces.append(try SpaceName(name))
-            } catch {
-                throw RelayServerError(text: "\(spacesFolder)\(name.debugDescription): \(error.text)")
-            }
-        }
-        return spaces
     }
 
     /// A relay without spaces must not hide them.
@@ -92,21 +88,22 @@ extension ServeSettings {
         FileManager.default.fileExists(atPath: path) ? try file(path) : nil
     }
 
-    @Sendable func makeFolder(_ space: SpaceName) throws(RelayServerError) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: spacesFolder + space.text, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw RelayServerError(text: "\(spacesFolder)\(space) cannot be made: \(error)")
-        }
+    /// - Returns: whether there was none.
+    @Sendable func makeFolder(_ space: SpaceName) throws(RelayServerError) -> Bool {
+        let path = spacesFolder + space.text
+        guard !FileManager.default.fileExists(atPath: path) else { return false }
+        do throws(FileFailure) { try FileDurability.makeFolder(path) } catch { throw RelayServerError(text: "\(error)") }
+        return true
     }
 
     /// With all that the space has kept.
     @Sendable func removeFolder(_ space: SpaceName) throws(RelayServerError) {
+        let path = spacesFolder + space.text
+        guard FileManager.default.fileExists(atPath: path) else { return }
         do {
-            try FileManager.default.removeItem(atPath: spacesFolder + space.text)
+            try FileManager.default.removeItem(atPath: path)
         } catch {
-            throw RelayServerError(text: "space \(space) is served no more, but \(spacesFolder)\(space) cannot be removed: \(error)")
+            throw RelayServerError(text: "space \(space) is served no more, but not all of \(path) could be removed: remove it yourself")
         }
     }
 }

@@ -109,7 +109,7 @@ enum SpaceText {
     static func json(_ space: SpacesReport.Space) -> JSONValue {
         [
             "type": "space", "name": .string(space.name), "users": .integer(space.users), "connections": .integer(space.connections),
-            "boards": .integer(space.boards), "boardBytes": .integer(space.boardBytes), "storageFailed": .bool(space.storageFailure != nil),
+            "boards": .integer(space.boards), "boardBytes": .integer(space.boardBytes), "problem": .string(space.problem ?? ""),
         ]
     }
 
@@ -118,7 +118,7 @@ enum SpaceText {
         for space in spaces {
             table.add(
                 space.name, "\(space.users)", "\(space.boards)", "\(space.boardBytes)",
-                space.storageFailure.map { "nothing can be stored: \($0)" } ?? "")
+                space.problem ?? "")
         }
         return table.lines
     }

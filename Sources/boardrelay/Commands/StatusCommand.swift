@@ -52,10 +52,15 @@ extension Command {
             throw UsageError("option \(option) wants --url or a key")
         }
         let space = try arguments.space()
-        let status = try ControlSocket.ask(place, address: \.address) { path throws(RelayServerError) in
+        let (status, path) = try ControlSocket.ask(place, address: \.address) { path throws(RelayServerError) in
             try WhiteboardRelay.status(controlSocket: path, space: space)
-        }.answer
-        return try show(status, isJSON: arguments.flag("--json"))
+        }
+        guard space == nil, !arguments.flag("--json"), let report = try? WhiteboardRelay.spaces(controlSocket: path) else {
+            return try show(status, isJSON: arguments.flag("--json"))
+        }
+        // The door's own figures say nothing of them.
+        for line in StatusText.lines(status).prefix(1) + [""] + SpaceText.table(report.spaces) { try Console.print(line) }
+        return .ok
     }
 
     static func show(_ status: Status, isJSON: Bool) throws -> ExitCode {
