@@ -143,11 +143,14 @@ actor Engine {
     func stop() async {
         guard isServing else { return await untilStopped() }
         isServing = false
+        let listener = listener
         listener?.close()
-        listener = nil
+        self.listener = nil
         hub.handle(.shutdown, at: Self.now())
         finishTurn()
         await untilStopped()
+        // It tells when the port is free.
+        withExtendedLifetime(listener) {}
     }
 
     private func untilStopped() async {
