@@ -13,6 +13,7 @@ public import RelayWire
 /// Answers the operator on a Unix socket that only this user can open, or its group.
 ///
 /// One line in, one JSON object out, then the end. One caller at a time, each with 2 s to say its line. Beside them goes a backup.
+@available(macOS 15, iOS 18, *)
 final class ControlServer: Sendable {
     private let listener: UnixListener
 

@@ -46,9 +46,8 @@ extension ServeSettings {
                 atPath: spacesFolder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             var names: [SpaceName] = [], others: [String] = []
             for entry in try FileManager.default.contentsOfDirectory(atPath: spacesFolder).sorted() {
-                var isFolder = false
-                let isThere = FileManager.default.fileExists(atPath: spacesFolder + entry, isDirectory: &isFolder)
-                if isThere, isFolder, let name = try? SpaceName(entry) { names.append(name) } else { others.append(spacesFolder + entry) }
+                let isFolder = (try? Folder(reading: spacesFolder + entry)) != nil
+                if isFolder, let name = try? SpaceName(entry) { names.append(name) } else { others.append(spacesFolder + entry) }
             }
             return (names, others)
         } catch {
