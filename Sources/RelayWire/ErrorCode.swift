@@ -147,7 +147,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     /// Frames in the clear, at a relay that wants TLS.
     public static let tlsRequired = Self(311)
     /// A login that names no space of the relay, or none where there are several.
-    public static let spaceUnknown = Self(312)
+    package static let spaceUnknown = Self(312)
 
     /// The codes this version of the protocol knows, in numeric order.
     package static let all: [(code: ErrorCode, name: String)] = [
