@@ -59,7 +59,7 @@ let package = Package(
         module("RelayRights", ["RelayWire"]),
         module("RelayTokens", ["RelayPrimitives", "RelayRights", "RelayWire"]),
         module("RelayGateway", ["RelayPrimitives", "RelayWire"]),
-        module("BoardFormat", ["RelayWire"]),
+        module("BoardFormat", ["RelayPrimitives", "RelayWire"]),
         module("RelayNATS", ["RelayPrimitives", "RelayWire"]),
         // What the hub and the journal say to each other: the hub is compiled while the journal is.
         module("RelayStorage", ["RelayPrimitives"]),

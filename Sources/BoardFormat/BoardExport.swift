@@ -1,3 +1,4 @@
+internal import RelayPrimitives
 import RelayWire
 
 /// A board as one JSON document: one record a line, in the order of offsets, so that versions of it compare line by line.

@@ -1,3 +1,4 @@
+internal import RelayPrimitives
 import RelayWire
 
 /// A picture on the board.

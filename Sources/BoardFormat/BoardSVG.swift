@@ -1,3 +1,5 @@
+internal import RelayPrimitives
+
 /// Draws a board's picture as an SVG document: the same picture is the same bytes.
 ///
 /// A line whose pen gave pressure is drawn in runs of about even width. What is translucent is one group with one

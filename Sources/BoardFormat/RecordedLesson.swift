@@ -1,3 +1,4 @@
+internal import RelayPrimitives
 import RelayWire
 
 /// What happened on a board while it was recorded, as one line says it. `docs/board-format.md` has the lines.

@@ -7,8 +7,8 @@ import RelayStorage
 ///     0          4       5       6         10           14
 ///     CRC-32C u32 form u8 kind u8 start u32 previous u32 body
 ///
-/// The CRC covers everything behind it. *Previous* is the CRC of the newest entry before it that is no beat, 0 if there is none: whoever
-/// has followed another history notices. The bodies:
+/// The CRC covers everything behind it. *Previous* is the CRC of the newest earlier entry, beats left out; 0 if there is none. By it a node
+/// sees that the log has another history than its own. The bodies:
 ///
 ///     1 records  records, in a segment's form        3 beat     nothing
 ///     2 start    u64, drawn by the owner's process   4 release  nothing

@@ -49,7 +49,7 @@ extension SpaceMachine {
         }
     }
 
-    /// A log that takes an entry elsewhere than it was to stand is none to rely on.
+    /// Ends the node if the log took the entry at another position than it was sent for: nobody can rely on such a log.
     private mutating func isInPlace(_ flight: Flight, _ position: UInt64) -> Bool {
         if position == flight.place.position { return true }
         endHub(.replaced)

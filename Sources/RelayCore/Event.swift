@@ -57,6 +57,8 @@ package enum Event: Sendable {
     case upgraded(ConnectionID, peer: Peer)
     /// A door leads to these spaces from now on. [SE16]
     case spacesChanged(Set<String>)
+    /// A `handOver` that cannot be now: the client is told, and comes back. [SE16]
+    case notHandedOver(ConnectionID, ErrorCode, String)
     /// A link is gone; nothing more may be asked of this id. Answers a `close` effect, too.
     case closed(ConnectionID, CloseCause)
     /// `nextDeadline` has come.

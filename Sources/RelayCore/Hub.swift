@@ -102,6 +102,7 @@ package struct Hub {
         case .lacksTLS(let id): close(id.place, .tlsRequired, "this relay wants TLS: its address begins with relays://")
         case .upgraded(let id, let peer): upgraded(id, peer: peer)
         case .spacesChanged(let names): configuration.part = .door(to: names)
+        case .notHandedOver(let id, let code, let text): if isOnItsWay(id) { close(id.place, code, text) }
         case .closed(let id, let cause): closed(id, cause)
         case .deadlineReached: deadlineReached()
         case .shutdown: shutdown()

@@ -98,8 +98,10 @@ extension JetStreamLog {
         events.append(.appended(id: append.id, outcome))
     }
 
-    private func entry(_ answer: Result<JSONValue, LogFailure>, _ sequence: UInt64) -> Result<LogEntry, LogFailure> {
-        answer.flatMap { json in LogEntry(json, sequence: sequence).map { .success($0) } ?? .failure(.badAnswer("no entry \(sequence)")) }
+    private func entry(_ answer: Result<JSONValue, LogFailure>, _ sequence: UInt64) -> Result<StreamEntry, LogFailure> {
+        answer.flatMap { json in
+            StreamEntry(json, sequence: sequence).map { .success($0) } ?? .failure(.badAnswer("no entry \(sequence)"))
+        }
     }
 }
 

@@ -105,7 +105,7 @@ extension JetStreamLog {
         guard place.delivered == follower.delivered + 1, place.sequence == follower.wanted else { return try listen(at: now) }
         self.follower?.took()
         lastKnown = max(lastKnown, place.sequence)
-        events.append(.entry(LogEntry(sequence: place.sequence, id: message.header?[.messageID], payload: message.payload)))
+        events.append(.entry(StreamEntry(sequence: place.sequence, id: message.header?[.messageID], payload: message.payload)))
     }
 
     /// A heartbeat, or a question whether this side keeps up; the answer to that goes where the message says, if that is its place.

@@ -8,8 +8,8 @@ package enum AppendOutcome: Equatable, Sendable {
     /// It is not there and never will be: the leader has shown somebody else's entry in its place. The sequence of the log's last entry,
     /// which may not be acknowledged yet.
     case wrong(last: UInt64)
-    /// It may be there, or still come. Ask again, with the same id. It stays so where the log has lost its end (10071 with a sequence
-    /// before `after`, which a leader that is none any more says as well), and where somebody has trimmed the log beyond it.
+    /// It may be there, or still come. Ask again, with the same id. Two things leave it unknown for good: the log has lost its end, or was
+    /// trimmed beyond it. JetStream tells the first by 10071 with a sequence before `after`; a replaced leader says that, too.
     case unknown(LogFailure)
 }
 
@@ -32,7 +32,7 @@ package enum LogFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// One entry of the log.
-package struct LogEntry: Equatable, Sendable {
+package struct StreamEntry: Equatable, Sendable {
     package let sequence: UInt64
     /// With which it was appended.
     package let id: String?
@@ -51,11 +51,11 @@ package enum LogEvent: Equatable, Sendable {
     case denied(String)
     case appended(id: String, AppendOutcome)
     case ends(Result<LogEnds, LogFailure>)
-    case read(UInt64, Result<LogEntry, LogFailure>)
+    case read(UInt64, Result<StreamEntry, LogFailure>)
     /// The first sequence that is left.
     case trimmed(UInt64, LogFailure?)
     /// The next one for who follows: sequences have no gap.
-    case entry(LogEntry)
+    case entry(StreamEntry)
     /// The log has not what should come next: it was trimmed beyond it, or has lost its end. Following ends.
     case missing(UInt64, LogEnds)
 }
@@ -95,11 +95,12 @@ extension LogFailure {
     }
 }
 
-extension LogEntry {
-    /// Of an answer of STREAM.MSG.GET, where payload and header are base64; `nil` if it is none.
+extension StreamEntry {
+    /// Reads an answer of STREAM.MSG.GET, which has payload and header in base64. `nil`: it is another answer.
     init?(_ answer: JSONValue, sequence: UInt64) {
         guard let message = answer["message"], message["seq"]?.sequence == sequence,
-            let payload = bytes(base64: message["data"]?.text ?? ""), let headerBytes = bytes(base64: message["hdrs"]?.text ?? "")
+            let payload = Base64.decode(Array((message["data"]?.text ?? "").utf8)),
+            let headerBytes = Base64.decode(Array((message["hdrs"]?.text ?? "").utf8))
         else { return nil }
         let header = try? NATSHeader(headerBytes)
         guard header != nil || headerBytes.isEmpty else { return nil }
@@ -127,18 +128,4 @@ struct EntryPlace: Equatable {
         guard let sequence = decimal(place[place.startIndex + 3]), let delivered = decimal(place[place.startIndex + 4]) else { return nil }
         (stream, self.sequence, self.delivered) = (String(place[place.startIndex]), sequence, delivered)
     }
-}
-
-/// Base64 with its padding, as JSON of Go has it. [RFC 4648 §4]
-private func bytes(base64 text: String) -> [UInt8]? {
-    guard text.utf8.count % 4 == 0, !text.utf8.contains(where: { $0 == 0x2D || $0 == 0x5F }) else { return nil }
-    var digits = Array(text.utf8).map { byte in
-        switch byte {
-        case UInt8(ascii: "+"): UInt8(ascii: "-")
-        case UInt8(ascii: "/"): UInt8(ascii: "_")
-        default: byte
-        }
-    }
-    for _ in 0..<2 where digits.last == UInt8(ascii: "=") { digits.removeLast() }
-    return Base64URL.decode(digits[...])
 }

@@ -77,8 +77,8 @@ package final class Folder {
 
     /// Keeps other processes out until this one ends, or `close` is called.
     ///
-    /// - Parameter waits: told once who is in it, such as "pid 4711"; then this blocks until it is that process's end, or many ends later
-    ///   if others wait, too. Without it such a folder is an error.
+    /// - Parameter waits: told once who is in it, such as "pid 4711"; then this blocks until it has the folder. Others that wait may have
+    ///   it before. Without `waits` such a folder is an error.
     /// - Throws: `FileFailure`, `EBUSY` with the number of the process that is in it; `ESTALE` when the path leads to another folder
     ///   after the wait.
     package func lockOut(waits: ((_ holder: String) -> Void)? = nil) throws(FileFailure) {

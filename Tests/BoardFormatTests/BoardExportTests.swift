@@ -1,3 +1,4 @@
+import RelayPrimitives
 import Foundation
 import Testing
 

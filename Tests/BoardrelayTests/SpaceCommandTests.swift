@@ -86,6 +86,9 @@ struct SpaceCommandTests {
         #expect(a.hub.historyMessagesMax == 7 && b.hub.historyMessagesMax == 9)
         #expect(a.storage == .folder("\(data)/spaces/a/data") && a.controlSocket == nil && a.tls == nil)
         #expect(a.hub.queueBytesTotalMax == 8 << 20, "a quarter of its half")
+        try write("memory = 64MiB", to: "\(data)/spaces/b/settings")
+        #expect(try settings.options(of: SpaceName("b"), 2).hub.queueBytesTotalMax == 16 << 20, "its own, though the relay has the same")
+        try write("", to: "\(data)/spaces/b/settings")
         guard case .keys(.reader, nil) = a.access, case .keys(.editor, nil) = b.access else { throw Failure("\(a.access), \(b.access)") }
         #expect(throws: RelayServerError.self) { try settings.options(of: SpaceName("b"), 5) }
         for text in ["port = 7", "nix = 1", "max-history = 7\nmax-history = 8", "max-history = x"] {
@@ -99,7 +102,13 @@ struct SpaceCommandTests {
             try write("max-history = -1", to: "\(data)/spaces/a/settings")
             let refused = try await run("reload", "--data-dir", data)
             #expect(refused.code == 1 && refused.errors.contains("/spaces/a/settings:1"), "\(refused)")
-            try write("max-history = 8", to: "\(data)/spaces/a/settings")
+            try write("max-history = 8\nauth = open", to: "\(data)/spaces/a/settings")
+            let report = try await run("reload", "--data-dir", data, "--json").object()
+            #expect(report["changed"] as? [String] == ["a: max-history"] && report["needRestart"] as? [String] == ["a: auth"], "\(report)")
+            #expect(await serve.errorLine(containing: "space a: its mode of access changes at its next start") != nil)
+            // What comes after a reload has a log, too.
+            #expect(try await run("space", "add", "c", "--data-dir", data).code == 0)
+            #expect(await serve.errorLine(containing: "space c: 0 entries") != nil)
         }
     }
 

@@ -106,6 +106,17 @@ import Testing
         #expect(closing(door, other)?.code == .spaceUnknown)
     }
 
+    @Test("[SE16] a connection that cannot be handed over is told why, once; one that is not on its way goes on")
+    func notHandedOver() throws {
+        let door = driver(.door(to: ["a"]))
+        let (waits, stays) = (door.open(), door.open())
+        door.send(try login("a"), from: waits)
+        for id in [waits, stays, waits] { door.handle(.notHandedOver(id, .tooManyConnections, "later")) }
+        #expect(closing(door, waits)?.code == .tooManyConnections && door.hub.census().counters.closes["tooManyConnections"] == 1)
+        let handed = door.hub.handOver(waits, at: door.now)
+        #expect(handed == nil && closing(door, stays) == nil && door.isOpen(stays))
+    }
+
     @Test("[SE16] a connection that does not take what the door has for it is not handed over")
     func blocked() throws {
         let door = driver(.door(to: ["a"]))

@@ -163,7 +163,7 @@ import Testing
         var talk = try Talk.opened(last: 9)
         try talk.log.read(5, at: talk.now)
         try talk.answerLast(Self.stored("TkFUUy8xLjANCk5hdHMtTXNnLUlkOiBtMQ0KDQo="))
-        #expect(talk.taken() == [.read(5, .success(LogEntry(sequence: 5, id: "m1", payload: Array("r1".utf8))))])
+        #expect(talk.taken() == [.read(5, .success(StreamEntry(sequence: 5, id: "m1", payload: Array("r1".utf8))))])
         try talk.log.trim(below: 5, at: talk.now)
         let purge = try #require(talk.sent().first)
         #expect(purge.subject == "$JS.API.STREAM.PURGE.S" && text(purge.payload) == #"{"seq":5}"#)

@@ -47,7 +47,7 @@ import Testing
     }
 
     private static func entry(_ sequence: UInt64) -> LogEvent {
-        .entry(LogEntry(sequence: sequence, id: "m\(sequence)", payload: Array("e\(sequence)".utf8)))
+        .entry(StreamEntry(sequence: sequence, id: "m\(sequence)", payload: Array("e\(sequence)".utf8)))
     }
 
     @Test("gets what there is, and what comes")
@@ -71,7 +71,7 @@ import Testing
             return
         }
         try following.talk.hear(line)
-        #expect(following.talk.events == [.entry(LogEntry(sequence: 4, id: nil, payload: Array("e4".utf8)))])
+        #expect(following.talk.events == [.entry(StreamEntry(sequence: 4, id: nil, payload: Array("e4".utf8)))])
     }
 
     @Test("and a gap makes another consumer, from the entry that is wanted", arguments: [

@@ -47,7 +47,7 @@ struct LiveTests {
             #expect(entry.sequence == sequence && entry.id == "m\(sequence - 1)" && entry.payload == body)
         }
         #expect(try log.append([1], after: count, id: "last").outcome == .taken(count + 1))
-        #expect(try Self.entry(other) == LogEntry(sequence: count + 1, id: "last", payload: [1]))
+        #expect(try Self.entry(other) == StreamEntry(sequence: count + 1, id: "last", payload: [1]))
 
         try log.log.trim(below: 400, at: log.now)
         try log.log.trim(below: 0, at: log.now)
@@ -157,7 +157,7 @@ struct LiveTests {
             }
             for sequence in 1...count {
                 let entry = try Self.entry(reader)
-                try #require(entry == LogEntry(sequence: sequence, id: "k\(sequence - 1)", payload: Array("\(sequence - 1)".utf8)))
+                try #require(entry == StreamEntry(sequence: sequence, id: "k\(sequence - 1)", payload: Array("\(sequence - 1)".utf8)))
             }
         }
         #expect(asked > 0, "no answer was lost")
@@ -170,7 +170,7 @@ struct LiveTests {
         }
     }
 
-    private static func entry(_ log: LiveLog) throws -> LogEntry {
+    private static func entry(_ log: LiveLog) throws -> StreamEntry {
         try log.wait { event in
             if case .entry(let entry) = event { entry } else { nil }
         }

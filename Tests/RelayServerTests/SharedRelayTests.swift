@@ -331,9 +331,7 @@ struct SharedRelayTests {
         let text = try get("/readyz", shared)
         #expect(text.contains(" 503 ") && text.hasSuffix("1 of 2 spaces: it does not start\n"))
         // Who comes for it is not sent away for good.
-        let link = try RawLink(shared.address)
-        try link.send(.json(.login, LoginRequest(id: 1, user: try Name("ben"), instance: "00000000000000aa", space: "b")))
-        #expect(try link.framesUntilEnd().isEmpty)
+        #expect(try closing(shared, "b") == .shuttingDown && ErrorCode.shuttingDown.clientReconnects)
         let name = Self.names[1]
         await #expect(throws: RelayServerError(text: "no such folder")) { try await shared.add(name) }
         isWell.withLock { $0 = true }
@@ -358,6 +356,27 @@ struct SharedRelayTests {
         #expect(early.withLock { $0 } == 2)
         await (try client("ann", "a", shared)).close()
         await shared.stop()
+    }
+
+    /// How the relay ends a login.
+    private func closing(_ shared: SharedRelay, _ space: String) throws -> ErrorCode? {
+        let link = try RawLink(shared.address)
+        try link.send(.json(.login, LoginRequest(id: 1, user: try Name("ben"), instance: "00000000000000aa", space: space)))
+        let frames = try link.frames(until: .closing)
+        return try frames.last.map { try $0.body.withUnsafeBytes { try JSONBody.decode(CloseNotice.self, from: $0, bytesMax: .max) }.code }
+    }
+
+    @Test("[SE16] beyond so many on their way to a space the door tells the next one to come back, and counts it")
+    func crowded() async throws {
+        try await withShared { shared in
+            let engine = shared[Self.names[0]]!.engine
+            engine.arrivals.withLock { $0 += Engine.arrivalsMax }
+            #expect(try closing(shared, "a") == .tooManyConnections)
+            #expect(await shared.door.census().counters.closes["tooManyConnections"] == 1)
+            engine.arrivals.withLock { $0 -= Engine.arrivalsMax }
+            await (try client("ann", "a", shared)).close()
+            #expect(engine.arrivals.withLock { $0 } == 0)
+        }
     }
 
     private func get(_ path: String, _ shared: SharedRelay, halfCloses: Bool = false) throws -> String {

@@ -40,12 +40,13 @@ extension Hub {
         return false
     }
 
+    func isOnItsWay(_ id: ConnectionID) -> Bool { connections.has(id) && connections[id.place].input == .held(for: .space) }
+
     /// Takes out a connection whose login is for a space. What was queued for it must have been written.
     ///
     /// - Returns: `nil` if it has ended, or does not take what is queued for it.
     package mutating func handOver(_ id: ConnectionID, at now: Now) -> HandedOver? {
-        guard connections.has(id), connections[id.place].input == .held(for: .space), outbox.load(of: id.place).reliable == 0
-        else { return nil }
+        guard isOnItsWay(id), outbox.load(of: id.place).reliable == 0 else { return nil }
         enter(now)
         let held = connections[id.place].held
         let handed = HandedOver(peer: connections[id.place].peer, bytes: Array(held.bytes[held.from...]))

@@ -49,7 +49,7 @@ package struct MetricsText: Sendable {
         return text
     }
 
-    /// Adds what another part of the program counts, under a label of its own; metrics of which this has none come last.
+    /// Adds the samples of another part of the program, each with one more label. Metrics that this has not yet come last.
     package mutating func add(_ other: MetricsText, _ label: Label) {
         for family in other.families {
             if places[family.name] == nil { begin(family.name, family.kind, family.help) }

@@ -2,6 +2,7 @@ internal import RelayCore
 import RelayGateway
 import RelayIO
 import RelaySystem
+import RelayWire
 
 /// A connection on its way from the door to the engine of its space. [SE16]
 struct Arrival: Sendable {
@@ -23,9 +24,11 @@ extension Engine {
         guard let link = link(id), link.stage == .open else { return }
         var webSocket: Gateway?, hasSaidAll = true
         if case .web(let web) = link.speech { (webSocket, hasSaidAll) = (web.gateway, web.hasSaidAll) }
-        // A peer that does not read a few bytes, a space that has ended, or is behind with those before it: it comes back.
-        guard let engine = spaces[space], engine.mayArrive(), hasSaidAll, let handed = hub.handOver(id, at: Self.now()) else {
-            return ended(id, .byHub)
+        func refuse(_ code: ErrorCode, _ text: String) { hub.handle(.notHandedOver(id, code, text), at: Self.now()) }
+        guard let engine = spaces[space] else { return refuse(.shuttingDown, "this space does not serve now") }
+        guard engine.mayArrive() else { return refuse(.tooManyConnections, "too many come to this space at once") }
+        guard hasSaidAll, let handed = hub.handOver(id, at: Self.now()) else {
+            return refuse(.slowConsumer, "what came before the login was answered, and is not read")
         }
         let copy = link.socket.duplicate()
         links[Int(id.index)]!.ended()
@@ -79,7 +82,7 @@ extension Engine {
 
     /// The door leads to these from now on.
     ///
-    /// - Parameter failed: those that did not start: who is for one of these is ended without a word, and comes back.
+    /// - Parameter failed: those that did not start: who is for one of these is told to come back.
     func lead(to spaces: [String: Engine], failed: Set<String>) {
         (self.spaces, failedSpaces) = (spaces, failed.count)
         hub.handle(.spacesChanged(failed.union(spaces.keys)), at: Self.now())

@@ -4,7 +4,7 @@ import RelaySystem
 /// The folder of all spaces, which one process has at a time.
 @available(macOS 15, iOS 18, *)
 actor SharedFolder {
-    nonisolated let executor = QueueExecutor(label: "boardrelay.spaces")
+    nonisolated let executor = QueueExecutor(label: "boardrelay.folder")
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     private var folder: Folder?
 

@@ -84,7 +84,7 @@ package final class SharedRelay: Sendable {
         var begun = Spaces()
         for name in names {
             do throws(RelayServerError) {
-                begun.running[name] = try await begin(name, names.count, tls, optionsOf, place)
+                begun.running[name] = try await begin(Self.options(of: name, names.count, tls, optionsOf, options), name, place)
             } catch {
                 begun.failed[name] = error.text
                 options.log(LogLine(.error, "space \(name) does not start: \(error)"))
@@ -97,6 +97,7 @@ package final class SharedRelay: Sendable {
             }
             place.opens(at: door.address)
             let shared = SharedRelay(door, options, spaces, optionsOf, place, folder)
+            shared.setDoorOptions(options)
             do {
                 let controls = try WhiteboardRelay.controls(options, door.address, shared.answers(options, make, remove))
                 shared.controls.withLock { $0 = controls }
@@ -119,24 +120,27 @@ package final class SharedRelay: Sendable {
     var failed: [SpaceName: String] { spaces.withLock(\.failed) }
 
     private static func begin(
-        _ name: SpaceName, _ count: Int, _ tls: TLSReport?, _ optionsOf: SpaceOptions, _ place: RelayPlace
+        _ options: WhiteboardRelay.Options, _ name: SpaceName, _ place: RelayPlace
     ) async throws(RelayServerError) -> WhiteboardRelay {
-        try await WhiteboardRelay.start(
-            options(of: name, count, tls, optionsOf), permit: { _ in }, as: .space(name.text), behind: place)
+        try await WhiteboardRelay.start(options, permit: { _ in }, as: .space(name.text), behind: place)
     }
 
+    /// - Parameter door: has the log, and the progress of a start.
     private static func options(
-        of name: SpaceName, _ count: Int, _ tls: TLSReport?, _ optionsOf: SpaceOptions
+        of name: SpaceName, _ count: Int, _ tls: TLSReport?, _ optionsOf: SpaceOptions, _ door: WhiteboardRelay.Options
     ) throws(RelayServerError) -> WhiteboardRelay.Options {
         var options = try optionsOf(name, count)
-        (options.web.tls, options.web.space, options.sharers) = (tls, name.text, count + 1)
-        let log = options.log
+        (options.web.tls, options.web.space, options.sharers, options.didRead) = (tls, name.text, count + 1, door.didRead)
         options.log = { @Sendable line in
             var line = line
             line.space = name.text
-            log(line)
+            door.log(line)
         }
         return options
+    }
+
+    private func options(of name: SpaceName, _ count: Int) throws(RelayServerError) -> WhiteboardRelay.Options {
+        try Self.options(of: name, count, door.tls, optionsOf.withLock { $0 }, doorOptions.withLock { $0 })
     }
 
     private func lead() async {
@@ -151,7 +155,7 @@ package final class SharedRelay: Sendable {
         guard self[name] == nil else { throw RelayServerError(text: "space \(name) is there already") }
         let count = spaces.withLock { $0.failed[name] == nil ? $0.count + 1 : $0.count }
         guard count <= Self.spacesMax else { throw RelayServerError(text: "this relay has \(Self.spacesMax) spaces, and may have no more") }
-        let relay = try await Self.begin(name, count, door.tls, optionsOf.withLock { $0 }, place)
+        let relay = try await Self.begin(options(of: name, count), name, place)
         spaces.withLock { ($0.running[name], $0.failed[name]) = (relay, nil) }
         share(count)
         await lead()
@@ -187,7 +191,7 @@ package final class SharedRelay: Sendable {
             } catch {
                 return .failure(error)
             }
-            doorOptions.withLock { $0 = options }
+            setDoorOptions(options)
             self.optionsOf.withLock { $0 = optionsOf }
             share(count)
             return .success(())
@@ -195,14 +199,23 @@ package final class SharedRelay: Sendable {
         try result.get()
     }
 
+    /// The log stays that of the start, and the progress of the start is over.
+    private func setDoorOptions(_ new: WhiteboardRelay.Options) {
+        doorOptions.withLock { options in
+            let log = options.log
+            options = new
+            (options.log, options.didRead) = (log, { @Sendable _ in })
+        }
+    }
+
     /// Each gets its part of what so many share. One whose options cannot be used keeps those that it has.
     private func share(_ count: Int) {
-        let (options, optionsOf) = (doorOptions.withLock { $0 }, optionsOf.withLock { $0 })
+        let options = doorOptions.withLock { $0 }
         do throws(RelayServerError) { try door.apply(Self.ofDoor(options, count)) } catch {
             options.log(LogLine(.error, "the door keeps its settings: \(error)"))
         }
         for (name, relay) in spaces.withLock({ $0.running.sorted { $0.key < $1.key } }) {
-            do throws(RelayServerError) { try relay.apply(try Self.options(of: name, count, door.tls, optionsOf)) } catch {
+            do throws(RelayServerError) { try relay.apply(try self.options(of: name, count)) } catch {
                 options.log(LogLine(.error, "space \(name) keeps its settings: \(error)"))
             }
         }

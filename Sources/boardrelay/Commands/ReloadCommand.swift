@@ -14,6 +14,8 @@ final class ServeReload: Sendable {
         var settings: ServeSettings
         /// What holds.
         var options: WhiteboardRelay.Options
+        /// What was read last of what spaces have for themselves.
+        var spaces: [SpaceName: [String: [String]]] = [:]
     }
 
     /// The command line, which stays.
@@ -30,7 +32,10 @@ final class ServeReload: Sendable {
     }
 
     /// The relay serves from now on.
-    func begins(_ server: ServedRelay) { state.withLock { $0.server = server } }
+    func begins(_ server: ServedRelay) {
+        let spaces = (try? server.ownSettings(started)) ?? [:]
+        state.withLock { ($0.server, $0.spaces) = (server, spaces) }
+    }
 
     /// What holds.
     var options: WhiteboardRelay.Options { state.withLock { $0.options } }
@@ -78,7 +83,15 @@ final class ServeReload: Sendable {
             guard Self.differ(option.name, settings, isFixed ? started : known.settings) else { continue }
             if isFixed { report.needRestart.append(option.setting) } else { report.changed.append(option.setting) }
         }
-        state.withLock { ($0.settings, $0.options) = (settings, options) }
+        let spaces = try server.ownSettings(settings)
+        for (space, own) in spaces.sorted(by: { $0.key < $1.key }) {
+            let before = known.spaces[space] ?? own
+            for setting in Set(own.keys).union(before.keys).sorted() where own[setting] != before[setting] {
+                let place = setting == "auth" ? \ReloadReport.needRestart : \.changed
+                report[keyPath: place].append("\(space): \(setting)")
+            }
+        }
+        state.withLock { ($0.settings, $0.options, $0.spaces) = (settings, options, spaces) }
         return report
     }
 

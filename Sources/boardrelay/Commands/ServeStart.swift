@@ -62,12 +62,8 @@ extension Command {
         guard settings.isShared else { return ServedRelay(relay: try await startRelay(options, log, manager), shared: nil) }
         let shared = try await starting(options, log, manager) { options throws(RelayServerError) in
             try await SharedRelay.start(
-                options, in: settings.folder, spaces: settings.spaces,
-                optionsOf: { @Sendable name, count throws(RelayServerError) in
-                    var own = try settings.options(of: name, count)
-                    (own.log, own.didRead) = (options.log, options.didRead)
-                    return own
-                }, make: settings.makeFolder, remove: settings.removeFolder)
+                options, in: settings.folder, spaces: settings.spaces, optionsOf: settings.options, make: settings.makeFolder,
+                remove: settings.removeFolder)
         }
         return ServedRelay(relay: shared.door, shared: shared)
     }

@@ -67,13 +67,11 @@ extension ServeSettings {
     @Sendable func options(of space: SpaceName, _ count: Int) throws(RelayServerError) -> WhiteboardRelay.Options {
         do {
             var arguments = arguments
-            if let file = try Self.file(ifThere: spacesFolder + space.text + "/settings") {
-                try arguments.override(by: file, Self.ofSpaces)
-            }
+            if let file = try ownSettings(of: space) { try arguments.override(by: file, Self.ofSpaces) }
             var options = options
             options.storage = .folder(spacesFolder + space.text + "/data")
             options.access = try Self.access(arguments, of: space)
-            let ownsMemory = arguments.value("--memory") != self.arguments.value("--memory")
+            let ownsMemory = arguments.source("--memory") != self.arguments.source("--memory")
             options.hub = Configuration(memory: try Self.memory(arguments, sharedBy: ownsMemory ? 1 : count))
             try Self.setBounds(of: &options.hub, arguments)
             (options.tls, options.controlSocket, options.groupSocket, options.isAskedByPort) = (nil, nil, nil, false)
@@ -83,8 +81,10 @@ extension ServeSettings {
         }
     }
 
-    private static func file(ifThere path: String) throws -> SettingsFile? {
-        FileManager.default.fileExists(atPath: path) ? try file(path) : nil
+    /// What a space has for itself.
+    func ownSettings(of space: SpaceName) throws -> SettingsFile? {
+        let path = spacesFolder + space.text + "/settings"
+        return FileManager.default.fileExists(atPath: path) ? try Self.file(path) : nil
     }
 
     /// - Returns: whether there was none.
@@ -127,6 +127,15 @@ struct ServedRelay: Sendable {
         let relays = shared.map { shared in shared.names.compactMap { shared[$0] } } ?? [relay]
         for relay in relays where await relay.census().counters.sessionsOpened > 0 { return false }
         return true
+    }
+
+    /// What each space has for itself now, by setting.
+    func ownSettings(_ settings: ServeSettings) throws -> [SpaceName: [String: [String]]] {
+        var own: [SpaceName: [String: [String]]] = [:]
+        for space in shared?.names ?? [] {
+            own[space] = Dictionary(grouping: try settings.ownSettings(of: space)?.lines ?? [], by: \.name).mapValues { $0.map(\.value) }
+        }
+        return own
     }
 
     func stop() async { if let shared { await shared.stop() } else { await relay.stop() } }

@@ -109,7 +109,7 @@ enum SpaceText {
     static func json(_ space: SpacesReport.Space) -> JSONValue {
         [
             "type": "space", "name": .string(space.name), "users": .integer(space.users), "connections": .integer(space.connections),
-            "boards": .integer(space.boards), "boardBytes": .integer(space.boardBytes), "problem": .string(space.problem ?? ""),
+            "boards": .integer(space.boards), "boardBytes": .integer(space.boardBytes), "problem": .optional(space.problem),
         ]
     }
 

@@ -1,5 +1,5 @@
 /// Bytes as text (RFC 4648, section 4), with padding and without line breaks.
-enum Base64 {
+package enum Base64 {
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")
     /// The value of each digit; 255 for every other byte.
@@ -9,7 +9,7 @@ enum Base64 {
         return values
     }()
 
-    static func encode(_ bytes: [UInt8]) -> [UInt8] {
+    package static func encode(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
         for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -25,7 +25,7 @@ enum Base64 {
     }
 
     /// - Returns: `nil` unless this is exactly what `encode` gives for some bytes.
-    static func decode(_ text: [UInt8]) -> [UInt8]? {
+    package static func decode(_ text: [UInt8]) -> [UInt8]? {
         guard text.count.isMultiple(of: 4) else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 4 * 3)
