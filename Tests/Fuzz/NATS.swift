@@ -1,5 +1,5 @@
 import RelayNATS
-import RelayPrimitives
+internal import RelayPrimitives
 
 /// A server of NATS; by the first byte from its first word, or before a log in which an append (request 2) and a look at entry 5 (3) wait
 /// for answers, and who follows waits for entry 3 on subscription 2.
