@@ -79,7 +79,7 @@ let package = Package(
         // What the compiler puts into the program: the whiteboard and its client, the demo's lesson, and the commit of a packaged build.
         .target(name: "CResources"),
         .target(name: "RelayPage", dependencies: ["CResources"], exclude: ["client", "package.json", "page", "relay-client.d.ts", "relay-client.js"], swiftSettings: strict),
-        module("RelayServer", ["RelayTokens", "RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayStorage", "RelaySystem", "RelayPage", "RelayPrimitives", "RelayRights", "RelayWire", onlyApple("RelayServerPrivacy")]),
+        module("RelayServer", ["RelayTokens", "RelayCluster", "RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayNATS", "RelayStorage", "RelaySystem", "RelayPage", "RelayPrimitives", "RelayRights", "RelayWire", onlyApple("RelayServerPrivacy")]),
         module("RelayClient", ["RelayMonitoring", "RelayClientCore", "RelayDiscovery", "RelayIO", "RelayPrimitives", "RelayRights", "RelayWire", onlyApple("RelayClientPrivacy")]),
         privacy("RelayServerPrivacy"),
         privacy("RelayClientPrivacy"),
@@ -125,7 +125,7 @@ let package = Package(
         tests("RelayIOTests", ["RelayIO", "RelaySystem"]),
         tests("RelaySystemTests", ["RelayIO", "RelaySystem"]),
         tests("RelayDiscoveryTests", ["RelayAnnouncement", "RelayClient", "RelayClientCore", "RelayDiscovery", "RelayIO", "RelayPrimitives", "RelayWire"]),
-        tests("RelayServerTests", ["RelayMonitoring", "RelayTokens", "RelayPrimitives", "RelayRights", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayStorage", "RelaySystem", "RelayWire", "RelayCore"]),
+        tests("RelayServerTests", ["RelayCluster", "RelayMonitoring", "RelayNATS", "RelayTokens", "RelayPrimitives", "RelayRights", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayStorage", "RelaySystem", "RelayWire", "RelayCore"]),
         tests("RelayRTMTests", ["RelayTokens", "RelayRTM", "RelayRights", "RelayClient", "RelayIO", "RelayServer", "RelayCore"]),
         tests("WhiteboardModelTests", ["WhiteboardModel", "RelayClient", "RelayServer"]),
         tests("RelayTestingTests", ["RelayTesting", "RelayClient", "RelayPrimitives", "WhiteboardModel"]),

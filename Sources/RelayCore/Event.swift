@@ -87,6 +87,8 @@ package enum Event: Sendable {
     case measured(Measure)
     /// Other bounds and times hold; `limits` stay.
     case configurationChanged(Configuration)
+    /// Store this, which no hub reads: keys that the hub has none of its own. [AC1]
+    case keep(JournalEntry)
     /// Somebody asked for what is the operators' with a token that is not theirs. [HT9]
     case operatorTokenWrong(peer: Peer, path: String)
 }

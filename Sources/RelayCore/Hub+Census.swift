@@ -6,7 +6,11 @@ import RelayWire
 extension Hub {
     /// Why a relay is not there for everything; `nil` if it is.
     package var hindrance: String? {
-        mutating get { isShuttingDown ? "the relay is ending" : storage.failure.map { _ in "nothing can be stored" } }
+        mutating get {
+            if isShuttingDown { return "the relay is ending" }
+            if case .door(let spaces, true) = configuration.part, spaces.isEmpty { return "standby" }
+            return storage.failure.map { _ in "nothing can be stored" }
+        }
     }
 
     /// Counts everything, for operators and for tests that nothing is left behind. Costs a walk over all of it.

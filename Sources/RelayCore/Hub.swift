@@ -101,11 +101,13 @@ package struct Hub {
         case .speaksHTTP(let id): speaksHTTP(id)
         case .lacksTLS(let id): close(id.place, .tlsRequired, "this relay wants TLS: its address begins with relays://")
         case .upgraded(let id, let peer): upgraded(id, peer: peer)
-        case .spacesChanged(let names): configuration.part = .door(to: names)
+        case .spacesChanged(let names):
+            if case .door(_, let standsBy) = configuration.part { configuration.part = .door(to: names, standsBy: standsBy) }
         case .notHandedOver(let id, let code, let text): if isOnItsWay(id) { close(id.place, code, text) }
         case .closed(let id, let cause): closed(id, cause)
         case .deadlineReached: deadlineReached()
         case .shutdown: shutdown()
+        case .keep(let entry): store([entry], .nothing, nil)
         case .persisted(let sequence): reveal(through: sequence)
         case .storageFailed(let text): storageFailed(text)
         case .storageRecovered: storageRecovered()

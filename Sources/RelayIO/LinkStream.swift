@@ -59,6 +59,19 @@ package struct ConnectedLink: Sendable {
         }
     }
 
+    /// The same for a server that says a line in the clear before TLS begins. [NATS]
+    ///
+    /// - Parameter lineBytesMax: of that line.
+    /// - Returns: the link and, of a protected one, the line with its end.
+    package static func connect(
+        to address: RelayAddress, behindLineOf lineBytesMax: Int, timeoutMilliseconds: Int, isCancelled: () -> Bool
+    ) throws(SocketAddress.Failure) -> (link: ConnectedLink, line: [UInt8]) {
+        guard address.protection != .plain else {
+            return (try connect(to: address, timeoutMilliseconds: timeoutMilliseconds, isCancelled: isCancelled), [])
+        }
+        return try protected(address, behindLineOf: lineBytesMax, timeoutMilliseconds: timeoutMilliseconds, isCancelled: isCancelled)
+    }
+
     /// Hands it to a queue: on the queue, once, and never after `discard`.
     package func serve(on readiness: Readiness) -> any LinkStream { serving(readiness) }
 

@@ -42,7 +42,8 @@ package struct JetStreamLog: Sendable {
     let subject: String
     let rules: StreamRules
     private let login: NATSLogin
-    private let needsTLS: Bool
+    /// Whether a server without TLS is refused, from the next connection on.
+    package var needsTLS: Bool
     var machine: NATSMachine<Call>?
     var opening = Opening.closed
     var follower: Follower?

@@ -244,6 +244,8 @@ package struct Status: JSONObject, Sendable {
     package var census = Census()
     /// How what outlives the relay is kept; absent with `--in-memory`.
     package var journal: JournalStatus?
+    /// Of a space with a log: this node's part in it.
+    package var space: SpaceReport?
 
     package init() {}
 
@@ -263,6 +265,7 @@ package struct Status: JSONObject, Sendable {
         json("journal", &journal)
         json("pid", &pid)
         json("process", &process)
+        json("space", &space)
         json("uptimeSeconds", &uptimeSeconds)
     }
 }

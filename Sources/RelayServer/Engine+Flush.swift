@@ -63,12 +63,16 @@ extension Engine {
     }
 
     func write(_ link: Link, _ count: Int) -> StreamSocket.Writing {
+        // A process may be stopped in the middle of a turn. No system call has failed.
+        if let ownership, isServing, !ownership.lease.mayAct(at: Self.now().instant) { return .failed(0) }
         // IOVector has the layout of iovec: a pointer and a count.
-        scratch.vectors.baseAddress!.withMemoryRebound(to: SystemVector.self, capacity: count) { link.socket.write($0, count: count) }
+        return scratch.vectors.baseAddress!.withMemoryRebound(to: SystemVector.self, capacity: count) {
+            link.socket.write($0, count: count)
+        }
     }
 
     func becameWritable(_ id: ConnectionID) {
-        guard link(id) != nil else { return }
+        guard takesTurn(), link(id) != nil else { return }
         links[Int(id.index)]!.isBlocked = false
         flush(id)
     }

@@ -25,7 +25,7 @@ extension Engine {
         finishTurn()
     }
 
-    private func stored(_ outcome: JournalWriter.Outcome) {
+    func stored(_ outcome: JournalWriter.Outcome) {
         switch outcome {
         case .persisted(let sequence):
             journalTimes.persisted(through: sequence, at: SystemClock.monotonicNanoseconds())
@@ -52,7 +52,11 @@ extension Engine {
         }
         submitRecords()
         guard !searches.isEmpty || !erasures.isEmpty else { return }
-        journal?.erase(erasures, searches: searches)
+        if let ownership {
+            ownership.node.submit([], erasures: erasures, searches: searches, under: ownership.lease)
+        } else {
+            journal?.erase(erasures, searches: searches)
+        }
         erasures.removeAll(keepingCapacity: true)
         searches.removeAll(keepingCapacity: true)
     }
@@ -61,7 +65,7 @@ extension Engine {
         guard !changes.isEmpty else { return }
         guard let journal else { preconditionFailure("a relay without a journal was asked to store something") }
         journalTimes.submitted(changes.last!.sequence, at: SystemClock.monotonicNanoseconds())
-        journal.submit(changes)
+        if let ownership { ownership.node.submit(changes, under: ownership.lease) } else { journal.submit(changes) }
         changes.removeAll(keepingCapacity: true)
     }
 }

@@ -22,7 +22,7 @@ actor Engine {
     private var generation: UInt32 = 0
     /// Of a space there is none: the door has the port.
     private(set) var listener: (any PortEntry)?
-    private(set) var isServing = false
+    var isServing = false
     private(set) var readiness: Readiness? { didSet { door.withLock { $0 = readiness } } }
     /// The same, for other threads.
     nonisolated let door = Mutex<Readiness?>(nil)
@@ -55,6 +55,8 @@ actor Engine {
     private var holdsPort = false
     let log: @Sendable (LogLine) -> Void
     var journal: JournalWriter?
+    /// Of a space with a log.
+    var ownership: (lease: Lease, node: SpaceNode)?
     /// Changes of this turn, which go to the journal together.
     var changes: [JournalRecord] = []
     /// The same for boards that wait to be read.
@@ -77,6 +79,8 @@ actor Engine {
     /// Pages that were refused, which the log has named.
     var refusedOrigins: Set<String> = []
     var journalTimes = JournalTimes()
+    /// Behind this door.
+    var node: SpaceNode?
     /// Where the door leads. [SE16]
     var spaces: [String: Engine] = [:]
     var failedSpaces = 0
@@ -234,7 +238,7 @@ actor Engine {
     func becameReadable(_ id: ConnectionID) {
         // One that is to be read anyway has its turn then: what comes faster than it is read gets no second one. One that was held back
         // since it was told of is read when it is let go. [DL10]
-        guard let link = link(id), link.reading == .awaited else { return }
+        guard takesTurn(), let link = link(id), link.reading == .awaited else { return }
         if readable.isEmpty, turnWork < Self.turnWorkMax { read(id) } else { readOnLater(id) }
     }
 
@@ -324,6 +328,7 @@ actor Engine {
 
     func readableTurn() {
         readableTurnIsSet = false
+        guard takesTurn() else { return }
         lineLength = readable.count
         for _ in 0..<lineLength where turnWork < Self.turnWorkMax {
             // Requests that were held come before what is read now.
@@ -382,6 +387,7 @@ actor Engine {
     // MARK: - Turns
 
     private func deadlineReached() {
+        guard takesTurn() else { return }
         hub.handle(.deadlineReached, at: Self.now())
         carryOutEffects()
     }
@@ -411,6 +417,7 @@ actor Engine {
 
     /// All that the system told of had its turn to be read, or was put in line.
     func endTurn() {
+        guard takesTurn() else { return }
         hub.answerWaiting(at: Self.now())
         finishTurn()
     }
@@ -434,6 +441,7 @@ actor Engine {
 
     private func flushTick() {
         flushIsSet = false
+        guard takesTurn() else { return }
         flushAll()
     }
 }

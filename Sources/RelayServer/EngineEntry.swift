@@ -48,7 +48,13 @@ extension Engine {
                 }
             }
         }
-        readiness.enter { @Sendable [self] in assumeIsolated { body($0) } }
+        readiness.enter { @Sendable [self] in
+            assumeIsolated { engine in
+                // Whether it may or not: what is asked of a hub that has ended finds nothing.
+                _ = engine.takesTurn()
+                body(engine)
+            }
+        }
     }
 
     nonisolated func enter(afterMilliseconds milliseconds: Int, _ body: @escaping @Sendable (isolated Engine) -> Void) {

@@ -139,10 +139,11 @@ public final class WhiteboardRelay: Sendable {
     ///   - echoBytesMax: WebSockets send back what they get, messages of so many bytes at most: for tests against other people's clients.
     ///   - part: a door has no control sockets, and a space no port either.
     ///   - door: where a space will be reached.
+    ///   - ownership: of a space with a log, whose folder is open.
     ///   - prepare: called before it listens.
     static func start(
         _ options: Options, permit: @escaping FolderStorage.Permit, echoBytesMax: Int? = nil, as part: RelayPart = .whole,
-        behind door: RelayPlace? = nil, prepare: (Engine) async -> Void = { _ in }
+        behind door: RelayPlace? = nil, owning ownership: Ownership? = nil, prepare: (Engine) async -> Void = { _ in }
     ) async throws(RelayServerError) -> WhiteboardRelay {
         let identity = try options.tls?.identity()
         let shown = shownWeb(options, identity)
@@ -150,32 +151,25 @@ public final class WhiteboardRelay: Sendable {
         var configuration = withDescriptors(options)
         var path: String?
         if case .folder(let folder) = options.storage { path = folder }
-        let journal = JournalWriter(path: path, indexBytesMax: configuration.boardIndexBytesMax, permit: permit)
-        let opened = try await journal.open(waits: options.waitsForFolder, progress: options.didRead)
+        let journal = ownership?.journal ?? JournalWriter(path: path, indexBytesMax: configuration.boardIndexBytesMax, permit: permit)
+        let (opened, start) = if let ownership { (ownership.opened, ownership.start) } else { try await open(journal, options) }
         configuration.isJournaled = path != nil
         configuration.part = part
         // Nobody logs in to an echo.
         if echoBytesMax != nil { configuration.loginTimeout = .seconds(3_600) }
         configuration.boardBytesTotalMax = boardBytesTotalMax(
             configuration, stored: opened.boards.reduce(0) { $0 + $1.bytes }, folder: path)
-        let start: UInt32
-        do throws(RelayServerError) {
-            start = try nextStart(after: opened.start)
-            try await journal.note(start: start)
-        } catch {
-            await journal.close()
-            throw error
-        }
         let gate: Gate
         do throws(RelayServerError) {
             gate = try Gate(options.access, folder: path, changed: options.keysChanged)
         } catch {
-            await journal.close()
+            if ownership == nil { await journal.close() }
             throw error
         }
         let engine = Engine(
             configuration: configuration, start: start, access: gate.rules, flush: FlushPolicy(options.flush), web: web, log: options.log)
         do {
+            if let ownership { try await engine.own(ownership) }
             await engine.restore(opened, from: journal)
             // The start number is durable before anybody sees it: offsets of two starts must never be mistaken.
             if let failure = await journal.flush() { throw RelayServerError(text: failure) }
@@ -194,10 +188,25 @@ public final class WhiteboardRelay: Sendable {
                 folder: path, web: shownWeb)
         } catch {
             await engine.stop()
-            await journal.close()
+            if ownership == nil { await journal.close() }
             var failure = RelayServerError(text: "\(error)")
             failure.isAddressInUse = (error as? SocketAddress.Failure)?.isAddressInUse ?? false
             throw failure
+        }
+    }
+
+    /// What the folder has, and the number of this start, which stands there when it returns.
+    private static func open(
+        _ journal: JournalWriter, _ options: Options
+    ) async throws(RelayServerError) -> (opened: JournalWriter.Opened, start: UInt32) {
+        let opened = try await journal.open(waits: options.waitsForFolder, progress: options.didRead)
+        do throws(RelayServerError) {
+            let start = try nextStart(after: opened.start)
+            try await journal.note(start: start)
+            return (opened, start)
+        } catch {
+            await journal.close()
+            throw error
         }
     }
 
@@ -386,7 +395,8 @@ public final class WhiteboardRelay: Sendable {
         watch?.cancel()
         for control in controls { control.close() }
         await engine.stop()
-        await journal.close()
+        // The folder of a space with a log outlives each ownership.
+        if await engine.ownership == nil { await journal.close() }
     }
 
     /// The relay's keys; `nil` unless it was started with `Access.keys`.

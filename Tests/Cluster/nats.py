@@ -90,13 +90,14 @@ class Server:
         return (self.ask("healthz") or {}).get("status") == "ok"
 
 
-def servers(binary, folder, count):
+def servers(binary, folder, count, more=""):
+    """With more lines in their configuration."""
     ports = free_ports(3 * count)
     routes = ", ".join(f"nats-route://127.0.0.1:{port}" for port in ports[2 * count:])
     made = []
     for number in range(count):
         cluster = f"cluster {{ name: c, listen: 127.0.0.1:{ports[2 * count + number]}, routes: [{routes}] }}" if count > 1 else ""
-        made.append(Server(binary, folder, f"n{number + 1}", ports[number], ports[count + number], cluster))
+        made.append(Server(binary, folder, f"n{number + 1}", ports[number], ports[count + number], f"{cluster}\n{more}"))
     return made
 
 

@@ -20,10 +20,12 @@ CUT = {"WS1", "WS6", "WS8", "FR1", "HT1", "HT6"}
 class Writer(threading.Thread):
     """Stores one record after the other under keys of its own; one without an answer is sent again, with its key, until it is stored."""
 
+    proof, cut = {}, CUT  # what lets it in, and what may end a connection
+
     def __init__(self, name, where):
         super().__init__(daemon=True)
         self.user, self.where = name, where
-        self.identity = Identity(name)
+        self.identity = Identity(name, **self.proof)
         self.stored = []  # (when it was told, key)
         self.lost = 0     # connections that broke
         self.is_over, self.problem = threading.Event(), None
@@ -35,14 +37,14 @@ class Writer(threading.Thread):
         while not self.is_over.is_set():
             try:
                 if client is None:
-                    client = NamedClient(identity=self.identity, **self.where)
+                    client = NamedClient(identity=self.identity, **self.place())
                     client.login(timeout=PATIENCE)
                 client.retain(CHANNEL, f"{self.user}-{number}", f"stroke {number} of {self.user}")
                 self.stored.append((time.monotonic(), f"{self.user}-{number}"))
                 number += 1
                 time.sleep(PACE)
             except Exception as problem:  # whatever a dying relay does to it; a broken rule is told in the end
-                if isinstance(problem, Violation) and problem.rule not in CUT:
+                if isinstance(problem, Violation) and problem.rule not in self.cut:
                     self.problem = problem
                     return
                 self.lost += 1
@@ -53,6 +55,10 @@ class Writer(threading.Thread):
         if client:
             client.drop()
 
+    def place(self):
+        """Where the next connection leads."""
+        return self.where
+
     def since(self, moment):
         """When something was first told stored behind a moment, or None."""
         return next((when for when, _ in self.stored[:] if when > moment), None)
@@ -62,11 +68,23 @@ class Writer(threading.Thread):
         return self.since(moment) - max(when for when, _ in self.stored[:] if when <= moment)
 
 
+def read_board(where, identity=None):
+    """(key, payload) of each record, in the order in which a reader gets them."""
+    reader = NamedClient(identity=identity or Identity("reader"), **where)
+    reader.login()
+    mark = reader.mark()
+    reader.request("subscribe", channel=CHANNEL, since={"beginning": True})
+    reader.wait_for("caughtUp", since=mark)
+    board = [(event["key"], event["payload"]) for event in reader.since(mark, "deliver")]
+    reader.logout()
+    return board
+
+
 class Writers:
     """Several, which draw at once."""
 
-    def __init__(self, wheres):
-        self.all = [Writer(f"writer{number}", where) for number, where in enumerate(wheres)]
+    def __init__(self, wheres, kind=Writer):
+        self.all = [kind(f"writer{number}", where) for number, where in enumerate(wheres)]
         self.all_stored_since(time.monotonic())
 
     def all_stored_since(self, moment):
@@ -86,13 +104,12 @@ class Writers:
 
     def judge(self, where):
         """Holds the board against what was told stored. Returns how many records that are, and connections that broke."""
-        reader = NamedClient(identity=Identity("reader"), **where)
-        reader.login()
-        mark = reader.mark()
-        reader.request("subscribe", channel=CHANNEL, since={"beginning": True})
-        reader.wait_for("caughtUp", since=mark)
-        board = collections.Counter(event["key"] for event in reader.since(mark, "deliver"))
-        reader.logout()
+        self.judge_board(read_board(where))
+        return sum(len(writer.stored) for writer in self.all), sum(writer.lost for writer in self.all)
+
+    def judge_board(self, board):
+        """The same of a board that was read."""
+        board = collections.Counter(key for key, _ in board)
         told = [key for writer in self.all for _, key in writer.stored]
         missing, twice = set(told) - set(board), [key for key, count in board.items() if count > 1]
         # The last of each writer may be there without its answer.
@@ -100,7 +117,6 @@ class Writers:
         need(not missing, f"{len(missing)} of {len(told)} records that were told stored are missing: {sorted(missing)[:5]}")
         need(not twice and len(told) == len(set(told)), f"{len(twice)} records are there twice: {twice[:5]}")
         need(strange <= len(self.all), f"{strange} records are there that nobody was told of")
-        return len(told), sum(writer.lost for writer in self.all)
 
 
 class Replay:

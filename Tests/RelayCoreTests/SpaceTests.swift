@@ -117,6 +117,25 @@ import Testing
         #expect(handed == nil && closing(door, stays) == nil && door.isOpen(stays))
     }
 
+    @Test("[SE16] a door that stands by sends nobody away for good, is not ready, and leads where it is told later")
+    func standsBy() throws {
+        let door = driver(.door(to: [], standsBy: true))
+        for space in [nil, "a"] {
+            let id = door.open()
+            door.send(try login(space), from: id)
+            let notice = closing(door, id)
+            #expect(notice?.code.clientReconnects == true && notice?.text == "this relay stands by: another one serves")
+        }
+        #expect(door.hub.hindrance == "standby")
+        door.handle(.spacesChanged(["a"]))
+        #expect(door.hub.hindrance == nil)
+        let id = door.open()
+        door.send(try login(nil), from: id)
+        #expect(door.onTheirWay.map(\.space) == ["a"])
+        door.handle(.spacesChanged([]))
+        #expect(door.hub.hindrance == "standby")
+    }
+
     @Test("[SE16] a connection that does not take what the door has for it is not handed over")
     func blocked() throws {
         let door = driver(.door(to: ["a"]))

@@ -29,6 +29,7 @@ struct ControlAnswerTests {
         try check(journal)
         var status = Status()
         status.journal = journal
+        status.space = SpaceReport()
         try check(status)
     }
 

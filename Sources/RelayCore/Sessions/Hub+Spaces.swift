@@ -5,8 +5,9 @@ package enum RelayPart: Sendable, Equatable {
     /// A relay by itself.
     case whole
     case space(String)
-    /// Lets nobody in: who names one of these spaces is handed over to its hub.
-    case door(to: Set<String>)
+    /// Lets nobody in: who names one of these spaces is handed over to its hub. One that stands by leads nowhere for now, and sends nobody
+    /// away for good.
+    case door(to: Set<String>, standsBy: Bool = false)
 }
 
 /// A connection on its way to the hub of its space.
@@ -27,7 +28,11 @@ extension Hub {
         case .space(let own):
             guard let space, space != own else { return true }
             problem = "this is another space"
-        case .door(let spaces):
+        case .door(let spaces, let standsBy):
+            if standsBy, spaces.isEmpty {
+                close(connection, .shuttingDown, "this relay stands by: another one serves")
+                return false
+            }
             if let name = space ?? (spaces.count == 1 ? spaces.first : nil), spaces.contains(name) {
                 connections[connection].input = .held(for: .space)
                 effects.append(.handOver(connections[connection].id, to: name))

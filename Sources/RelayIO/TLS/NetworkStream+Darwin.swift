@@ -8,6 +8,13 @@
         /// A cancelled attempt ends within this time.
         private static let patienceMilliseconds = 250
 
+        /// Network.framework speaks TLS from a connection's first byte on.
+        static func protected(
+            _ address: RelayAddress, behindLineOf lineBytesMax: Int, timeoutMilliseconds: Int, isCancelled: () -> Bool
+        ) throws(SocketAddress.Failure) -> (link: ConnectedLink, line: [UInt8]) {
+            throw SocketAddress.Failure("\(address.host): this system cannot begin TLS behind a line in the clear")
+        }
+
         /// Network.framework tries a host's addresses as RFC 8305 says, and asks for the local network.
         static func protected(
             _ address: RelayAddress, timeoutMilliseconds: Int, isCancelled: () -> Bool

@@ -3,21 +3,32 @@
         static func protected(
             _ address: RelayAddress, timeoutMilliseconds: Int, isCancelled: () -> Bool
         ) throws(SocketAddress.Failure) -> ConnectedLink {
+            try protected(address, behindLineOf: 0, timeoutMilliseconds: timeoutMilliseconds, isCancelled: isCancelled).link
+        }
+
+        /// - Parameter lineBytesMax: of a line in the clear that the server says first; 0: it says none.
+        static func protected(
+            _ address: RelayAddress, behindLineOf lineBytesMax: Int, timeoutMilliseconds: Int, isCancelled: () -> Bool
+        ) throws(SocketAddress.Failure) -> (link: ConnectedLink, line: [UInt8]) {
             let session = try TLSSession(to: address)
             let targets = try SocketAddress.resolve(host: address.host, port: address.port)
             let end = SystemClock.monotonicNanoseconds() + UInt64(timeoutMilliseconds) * 1_000_000
             let descriptor = try Connector.connect(
                 toFirstOf: targets, timeoutMilliseconds: timeoutMilliseconds, isCancelled: isCancelled)
+            var line: [UInt8] = []
             do throws(SocketAddress.Failure) {
-                try TLSGreeting(descriptor: descriptor, session: session, host: address.host, end: end).run(isCancelled: isCancelled)
+                let greeting = TLSGreeting(descriptor: descriptor, session: session, host: address.host, end: end)
+                if lineBytesMax > 0 { line = try greeting.line(bytesMax: lineBytesMax, isCancelled) }
+                try greeting.run(isCancelled: isCancelled)
             } catch {
                 systemClose(descriptor)
                 throw error
             }
             let opened = OpenedSession(session)
-            return ConnectedLink(
+            let link = ConnectedLink(
                 serve: { TLSStream(StreamSocket(adopting: descriptor, on: $0), opened.session, on: $0) },
                 discard: { systemClose(descriptor) })
+            return (link, line)
         }
 
         /// A session between two threads.
@@ -56,6 +67,21 @@
                 if isOpen { return }
                 try receive(isCancelled)
             }
+        }
+
+        /// Reads up to the end of a line, and no byte of what follows it.
+        func line(bytesMax: Int, _ isCancelled: () -> Bool) throws(SocketAddress.Failure) -> [UInt8] {
+            var line: [UInt8] = []
+            while line.last != UInt8(ascii: "\n") {
+                guard line.count < bytesMax else { throw TLSFailure.notAgreed(host, "its first line has more than \(bytesMax) bytes") }
+                var byte: UInt8 = 0
+                switch withUnsafeMutableBytes(of: &byte, { StreamSocket.read(descriptor, into: $0) }) {
+                case .bytes: line.append(byte)
+                case .wouldBlock: try wait(POLLIN, isCancelled)
+                case .end, .failed: throw TLSFailure.ended(host)
+                }
+            }
+            return line
         }
 
         /// - Returns: why `output` is not all written.

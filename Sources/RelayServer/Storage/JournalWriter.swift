@@ -13,45 +13,7 @@ import RelaySystem
 /// what has failed.
 @available(macOS 15, iOS 18, *)
 actor JournalWriter {
-    /// What the engine is told, in the order in which it happened.
-    enum Outcome: Sendable, Equatable {
-        /// Everything submitted with this sequence and below is durable.
-        case persisted(through: UInt64)
-        /// What was submitted and not told durable is not, and will not be.
-        case failed(String)
-        /// Records are taken again.
-        case recovered
-        /// What was persisted of boards stands in their files.
-        case boardsWritten(BoardReport)
-        case boardRead(BoardBlock)
-        case authorsRead([BoardAuthors])
-        case recordsFound(StoredRecords)
-        /// What was removed by the records submitted before is off the disk, or why not.
-        case erased(StoreErased)
-        /// For the log.
-        case line(String)
-    }
-
-    /// What was in the folder.
-    struct Opened: Sendable {
-        /// But for boards.
-        var entries: [JournalEntry] = []
-        var report = JournalReport()
-        var boards: [BoardSummary] = []
-        /// Records of each user, in bytes.
-        var userBytes: [[UInt8]: Int] = [:]
-        var boardLines: [String] = []
-        /// Start number of the relay that stored last; 0: none did.
-        var start: UInt32 { JournalWriter.start(in: entries, or: report.start) }
-    }
-
-    /// The greater of the stored start number and another known one.
-    static func start(in entries: [JournalEntry], or known: UInt32) -> UInt32 {
-        for entry in entries { if let start = Hub.storedStart(key: entry.key, value: entry.value ?? []) { return max(start, known) } }
-        return known
-    }
-
-    private struct Intake {
+    struct Intake {
         var records: [JournalRecord] = []
         var bytes = 0
         var reads: [BoardRead] = []
@@ -72,16 +34,22 @@ actor JournalWriter {
     nonisolated private let permit: FolderStorage.Permit
     nonisolated private let retryMilliseconds: Int
     nonisolated private let indexBytesMax: Int
-    nonisolated private let intake = Mutex(Intake())
-    private var journal: Journal?
-    private(set) var boards: BoardStore?
+    nonisolated let intake = Mutex(Intake())
+    /// Of a space with a log, which has stored what it has taken.
+    nonisolated let log: SpaceNode?
+    var journal: Journal?
+    var boards: BoardStore?
+    private(set) var storage: (any JournalStorage)?
+    private var settings = JournalSettings(mark: 0)
+    /// Follows the log: the newest time of the records that were taken over. `nil`: time is the clock's.
+    var logWall: UInt64?
     var copying = Copying.no
     nonisolated let copyHeldBytesMax: Int
-    private var tell: @Sendable (Outcome) -> Void = { _ in }
+    var tell: @Sendable (Outcome) -> Void = { _ in }
     /// Times that the queue was given to work: a writer that has nothing to do has none.
     private(set) var turns = 0
     /// Something could not be written, and nothing is taken until it can be again.
-    private var hasFailed = false
+    var hasFailed = false
 
     private var isLookedAfter = false
 
@@ -95,15 +63,17 @@ actor JournalWriter {
     ///   - indexBytesMax: memory that the indexes of boards in use may take.
     ///   - retryMilliseconds: after a failure, between attempts to work again.
     ///   - copyHeldBytesMax: see `boundCopy`.
+    ///   - log: takes what is submitted, and has it stored.
     ///   - permit: asked before each call on the files.
     init(
         path: String?, indexBytesMax: Int = BoardSettings().indexBytesMax, retryMilliseconds: Int = 1000,
-        copyHeldBytesMax: Int = BackupLimits.heldBytesMax, permit: @escaping FolderStorage.Permit = { _ in }
+        copyHeldBytesMax: Int = BackupLimits.heldBytesMax, log: SpaceNode? = nil, permit: @escaping FolderStorage.Permit = { _ in }
     ) {
         self.path = path
         self.indexBytesMax = indexBytesMax
         self.retryMilliseconds = retryMilliseconds
         self.copyHeldBytesMax = copyHeldBytesMax
+        self.log = log
         self.permit = permit
         executor = QueueExecutor(label: "boardrelay.journal")
     }
@@ -139,6 +109,21 @@ actor JournalWriter {
         }
         settings.program = ProgramVersion(Program.version)
         change(&settings)
+        self.settings = settings
+        // A space with a log opens it again with each role, and keeps others out meanwhile.
+        let kept = log == nil ? storage : HeldStorage(storage)
+        self.storage = kept
+        if log != nil { logWall = 0 }
+        do throws(RelayServerError) {
+            return try self.read(kept)
+        } catch {
+            if log != nil { storage.close() }
+            throw error
+        }
+    }
+
+    /// What a folder has, or one that was read before.
+    func read(_ storage: any JournalStorage) throws(RelayServerError) -> Opened {
         do throws(JournalError) {
             let (journal, entries, report) = try Journal.open(storage, settings)
             var boardSettings = BoardSettings()
@@ -228,6 +213,8 @@ actor JournalWriter {
         boards = nil
         journal?.close()
         journal = nil
+        (storage as? HeldStorage)?.release()
+        storage = nil
     }
 
     /// The same from a queue that is not Swift's own.
@@ -278,7 +265,7 @@ actor JournalWriter {
         boundCopy(boards)
         do throws(JournalError) {
             if batch != nil, !turns.isMultiple(of: Self.batchesPerStep) {
-                _ = try boards.loadStep(wall: SystemClock.wallMilliseconds())
+                _ = try boards.loadStep(wall: wall)
             } else if try !step(journal, boards), batch == nil, !hasRead {
                 report()
                 return rest()
@@ -290,11 +277,13 @@ actor JournalWriter {
         schedule()
     }
 
+    private var wall: UInt64 { logWall ?? SystemClock.wallMilliseconds() }
+
     /// - Returns: whether there was something to do.
     private func step(_ journal: Journal, _ boards: BoardStore) throws(JournalError) -> Bool {
         // The writer stores nothing until the disk has recovered, but still reads for new users.
-        guard !hasFailed else { return try boards.loadStep(wall: SystemClock.wallMilliseconds()) }
-        if try boards.step(wall: SystemClock.wallMilliseconds()) { return true }
+        guard !hasFailed else { return try boards.loadStep(wall: wall) }
+        if try boards.step(wall: wall) { return true }
         return try journal.compactStep(bytesMax: Self.compactionBytes)
     }
 
@@ -389,9 +378,18 @@ actor JournalWriter {
     }
 
     private func append(_ batch: [JournalRecord]) {
+        store(batch) { [tell] in tell(.persisted(through: batch[batch.count - 1].sequence)) }
+    }
+
+    /// - Parameter place: changed with the batch, and without one by itself.
+    /// - Parameter done: called when it is durable, and before it is told that what follows of it has failed.
+    func store(_ batch: [JournalRecord], with place: JournalEntry? = nil, done: () -> Void) {
         guard let journal, let boards, !hasFailed else { return }
         do throws(JournalError) {
+            var batch = batch
+            if let place, !batch.isEmpty { batch[batch.count - 1].entries.append(place) }
             try journal.append(batch)
+            if let place, batch.isEmpty { try journal.amend([place]) }
         } catch {
             return failed(error)
         }
@@ -399,18 +397,19 @@ actor JournalWriter {
         do throws(JournalError) { try boards.apply(batch) } catch { trouble = error }
         // What files hold first: records that were replaced do not count any more when their successors are told stored.
         report()
-        tell(.persisted(through: batch[batch.count - 1].sequence))
+        done()
         if let trouble { failed(trouble) }
     }
 
-    private func failed(_ error: JournalError) {
+    func failed(_ error: JournalError) {
         hasFailed = true
         intake.withLock { intake in
             intake.records = []
             intake.bytes = 0
             intake.isShut = true
         }
-        tell(.failed(error.description))
+        // Of a space with a log the hub ends.
+        if let log { log.diskFailed(error.description) } else { tell(.failed(error.description)) }
     }
 
     private func recover() {
@@ -424,7 +423,8 @@ actor JournalWriter {
         hasFailed = false
         report()
         intake.withLock { $0.isShut = false }
-        tell(.recovered)
+        guard let log else { return tell(.recovered) }
+        readAgain(asFollower: true) { if case .success = $0 { log.diskRecovered() } }
     }
 }
 

@@ -39,6 +39,7 @@ extension Engine {
             var text = MetricsText()
             process(&text)
             metrics(&text)
+            node?.metrics(&text)
             guard !spaces.isEmpty else { return Self.response(text) }
             let own = text
             askSpaces(for: id, { $0.metrics() }) { texts in

@@ -30,6 +30,17 @@ extension Command {
                 Serves several relays on one port: the spaces that 'boardrelay space add' has made. Each has a folder in the data \
                 folder.
                 """),
+        .value(
+            "--log", as: "SERVERS",
+            help: """
+                Servers of NATS, such as nats://a:4222,tls://b: relays of one space follow the log there, and one of them serves. See \
+                docs/cluster.md.
+                """),
+        .value("--log-login-file", as: "FILE", help: "USER:PASSWORD or a token for these servers, in a file that only this user can read."),
+        .value(
+            "--log-secret-file", as: "FILE",
+            help: "Secret that seals the relay's keys in the log, the same at all relays of the space: 32…1024 bytes. With --auth key."),
+        .value("--space", as: "NAME", help: "With --log: which space this relay is a part of; main unless named."),
         .choice(
             "--auth", as: "MODE", of: ServeSettings.Auth.self, default: .key,
             help: "Who may connect: key (anyone with the join or host key), token, or open (anyone, with all rights)."),
@@ -121,10 +132,12 @@ struct ServeSettings: Sendable {
     /// It has spaces.
     let isShared: Bool
     let waitsForFolder: Bool
+    /// Its space has a log.
+    let log: SpaceLogOptions?
 
     /// Those that hold after a restart only; the rates, because clients were told them.
     static let needRestart: Set<String> = [
-        "--host", "--port", "--wait-for-folder", "--no-announce", "--data-dir", "--in-memory", "--spaces", "--auth", "--flush",
+        "--host", "--port", "--log", "--log-login-file", "--log-secret-file", "--space", "--wait-for-folder", "--no-announce", "--data-dir", "--in-memory", "--spaces", "--auth", "--flush",
         "--log-format", "--control",
         "--message-rate", "--packet-rate", "--metadata-rate",
     ]
@@ -147,6 +160,7 @@ struct ServeSettings: Sendable {
         if let folder { options.storage = .folder(folder) }
         waitsForFolder = arguments.flag("--wait-for-folder")
         if waitsForFolder, folder == nil { throw arguments.wrong("--wait-for-folder", "does not go with --in-memory") }
+        log = try Self.log(arguments)
         options.access = try Self.access(arguments)
         options.web = try Self.web(arguments)
         options.tls = try Self.tls(arguments)
@@ -191,6 +205,47 @@ struct ServeSettings: Sendable {
             throw UsageError("\(path) has \(bytes.count) bytes, a settings file at most \(SettingsFile.bytesMax)")
         }
         return try SettingsFile(String(decoding: bytes, as: UTF8.self), path: path)
+    }
+
+    /// The space's log, if it has one.
+    private static func log(_ arguments: Arguments) throws -> SpaceLogOptions? {
+        guard let servers = arguments.value("--log") else {
+            for name in ["--log-login-file", "--log-secret-file", "--space"] where arguments.value(name) != nil {
+                throw arguments.wrong(name, "goes with --log")
+            }
+            return nil
+        }
+        for name in ["--in-memory", "--spaces"] where arguments.flag(name) { throw arguments.wrong("--log", "does not go with \(name)") }
+        let login = try arguments.value("--log-login-file").map { path in
+            try used("--log-login-file", arguments) { try Arguments.secret(in: path) }
+        }
+        let secret = try arguments.value("--log-secret-file").map { path in
+            try used("--log-secret-file", arguments) { try sealingSecret(in: path) }
+        }
+        let hasKeys = try arguments.choice("--auth", of: Auth.self) ?? .key == .key
+        if hasKeys, secret == nil { throw UsageError("--log with --auth key wants what seals the keys: option --log-secret-file") }
+        let space: SpaceName
+        do throws(WireError) {
+            space = try SpaceName(arguments.value("--space") ?? "main")
+        } catch {
+            throw arguments.wrong("--space", "cannot be used: \(error.text)")
+        }
+        do throws(RelayServerError) {
+            return SpaceLogOptions(space: space.text, servers: try LogServers(servers, login: login), secret: secret)
+        } catch {
+            throw arguments.wrong("--log", error.text)
+        }
+    }
+
+    private static func sealingSecret(in path: String) throws -> [UInt8] {
+        let bound = Limits.tokenSecretBytes
+        guard var bytes = try PrivateFile.read(path, bytesMax: bound.upperBound + 2) else { throw Failure("no such file: \(path)") }
+        // An editor's line end is not meant; a byte that only looks like one, at the end of random ones, is.
+        if bytes.last == UInt8(ascii: "\n"), bytes.dropLast().allSatisfy({ (0x20...0x7E).contains($0) }) { bytes.removeLast() }
+        guard bound.contains(bytes.count) else {
+            throw Failure("\(path) has \(bytes.count) bytes, a secret has \(bound.lowerBound)…\(bound.upperBound)")
+        }
+        return bytes
     }
 
     /// Browsers, proxies, and readers of the numbers.

@@ -59,6 +59,12 @@ extension Command {
     private static func served(
         _ settings: ServeSettings, _ options: WhiteboardRelay.Options, _ log: ServeLog, _ manager: ServiceManager?
     ) async throws(Failure) -> ServedRelay {
+        if let own = settings.log {
+            let cluster = try await starting(options, log, manager) { options throws(RelayServerError) in
+                try await ClusterRelay.start(options, own)
+            }
+            return ServedRelay(relay: cluster.door, shared: nil, cluster: cluster)
+        }
         guard settings.isShared else { return ServedRelay(relay: try await startRelay(options, log, manager), shared: nil) }
         let shared = try await starting(options, log, manager) { options throws(RelayServerError) in
             try await SharedRelay.start(

@@ -113,17 +113,24 @@ struct ServedRelay: Sendable {
     /// The relay, or the door of one with spaces.
     let relay: WhiteboardRelay
     let shared: SharedRelay?
+    /// A node of a space with a log; `relay` is its door.
+    var cluster: ClusterRelay?
 
     var address: RelayAddress { relay.address }
 
-    func announced(as name: String?) { if let shared { shared.announced(as: name) } else { relay.announced(as: name) } }
+    func announced(as name: String?) {
+        if let shared { return shared.announced(as: name) }
+        if let cluster { cluster.announced(as: name) } else { relay.announced(as: name) }
+    }
 
     func apply(_ options: WhiteboardRelay.Options, _ settings: ServeSettings) throws {
-        if let shared { try shared.apply(options, optionsOf: settings.options) } else { try relay.apply(options) }
+        if let shared { return try shared.apply(options, optionsOf: settings.options) }
+        if let cluster { try cluster.apply(options) } else { try relay.apply(options) }
     }
 
     /// Whether nobody has come in yet.
     func isUnused() async -> Bool {
+        if cluster != nil { return false }
         let relays = shared.map { shared in shared.names.compactMap { shared[$0] } } ?? [relay]
         for relay in relays where await relay.census().counters.sessionsOpened > 0 { return false }
         return true
@@ -138,5 +145,8 @@ struct ServedRelay: Sendable {
         return own
     }
 
-    func stop() async { if let shared { await shared.stop() } else { await relay.stop() } }
+    func stop() async {
+        if let shared { return await shared.stop() }
+        if let cluster { await cluster.stop() } else { await relay.stop() }
+    }
 }

@@ -119,8 +119,16 @@ enum StatusText {
     static func lines(_ status: Status) -> [String] {
         let census = status.census
         let uptime = Printable.clock(.seconds(Int64(clamping: status.uptimeSeconds)))
-        return ["\(Printable.escaped(status.address))   pid \(status.pid)   up \(uptime)", ""]
+        return ["\(Printable.escaped(status.address))   pid \(status.pid)   up \(uptime)"] + space(status.space) + [""]
             + summary(census, status.journal, status.process) + addresses(census.addresses) + users(census.sessions) + channels(census)
+    }
+
+    private static func space(_ space: SpaceReport?) -> [String] {
+        guard let space else { return [] }
+        let took = space.appendMicroseconds.map { ", the last took \(Printable.time(.microseconds($0)))" } ?? ""
+        let known = "space \(space.space)   \(space.role), start \(space.start)   log: \(space.log ?? "no server answers")"
+        let entries = "entry \(space.position), on disk \(space.storedPosition)   \(Printable.count(space.appends, "append"))\(took)"
+        return [known, entries] + (space.stopped.map { [Printable.escaped($0)] } ?? [])
     }
 
     private static func summary(_ census: Census, _ journal: JournalStatus?, _ process: ProcessUsage) -> [String] {

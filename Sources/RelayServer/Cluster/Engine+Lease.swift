@@ -1,0 +1,55 @@
+internal import RelayCore
+import RelayIO
+
+// The hub of a space with a log: it takes turns while its ownership lasts.
+
+/// What a hub of a space with a log begins with.
+@available(macOS 15, iOS 18, *)
+struct Ownership: Sendable {
+    var lease: Lease
+    var start: UInt32
+    var opened: JournalWriter.Opened
+    var journal: JournalWriter
+    var node: SpaceNode
+}
+
+@available(macOS 15, iOS 18, *)
+extension Engine {
+    /// Before `restore`.
+    ///
+    /// - Throws: when it is over already.
+    func own(_ ownership: Ownership) async throws(RelayServerError) {
+        self.ownership = (ownership.lease, ownership.node)
+        guard await ownership.node.attach(self, ownership.lease) else { throw RelayServerError(text: "another node has the space") }
+    }
+
+    /// Of a door.
+    func tellMetrics(of node: SpaceNode) { self.node = node }
+
+    /// Asked where each turn begins. Where the ownership is over, all connections end first, and none hears anything more.
+    func takesTurn() -> Bool {
+        guard let ownership, isServing else { return true }
+        if ownership.lease.mayAct(at: Self.now().instant) { return true }
+        endLease(saysGoodbye: false)
+        return false
+    }
+
+    /// No turn follows.
+    ///
+    /// - Parameter saysGoodbye: the ownership ends in order: clients are told, and get what is queued for them.
+    func endLease(saysGoodbye: Bool) {
+        guard isServing else { return }
+        isServing = false
+        guard !saysGoodbye else {
+            hub.handle(.shutdown, at: Self.now())
+            return finishTurn()
+        }
+        for link in links.compactMap({ $0 }) where link.isUsable { ended(link.id, .byHub) }
+    }
+
+    /// The log and the own disk have it.
+    func shown(through sequence: UInt64) {
+        guard let ownership, ownership.lease.mayAct(at: Self.now().instant) else { return }
+        stored(.persisted(through: sequence))
+    }
+}

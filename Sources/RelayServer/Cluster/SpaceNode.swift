@@ -1,0 +1,336 @@
+internal import Dispatch
+internal import RelayPrimitives
+import RelayCluster
+internal import RelayCore
+import RelayGateway
+import RelayIO
+import RelayStorage
+import RelaySystem
+
+/// What `serve --log` says.
+package struct SpaceLogOptions: Sendable {
+    package var space: String
+    package var servers: LogServers
+    /// Seals the relay's keys in the log: the same at all nodes. `nil`: the relay has no keys.
+    package var secret: [UInt8]?
+    package var settings: ClusterSettings
+
+    package init(space: String, servers: LogServers, secret: [UInt8]? = nil, settings: ClusterSettings = ClusterSettings()) {
+        (self.space, self.servers, self.secret, self.settings) = (space, servers, secret, settings)
+    }
+}
+
+/// A node's part in a space, on a queue of its own: `SpaceMachine`, the link to the log, and who is told what follows of them.
+///
+/// The engine submits changes, the journal's writer tells what is durable, and neither waits for it. It waits for one turn of the engine
+/// where an ownership ends: whatever is asked of the log then comes behind that turn.
+@available(macOS 15, iOS 18, *)
+actor SpaceNode {
+    /// What the relay has to do, in this order.
+    enum Duty: Sendable {
+        case serve(Lease, start: UInt32, Result<JournalWriter.Opened, RelayServerError>)
+        case standBy(SpaceMachine.StepDown)
+        case stopped(String)
+    }
+
+    private struct Intake {
+        var records: [JournalRecord] = []
+        var erasures: [StoreErasure] = []
+        var searches: [StoredRecordsRead] = []
+        var isScheduled = false
+    }
+
+    nonisolated let executor = QueueExecutor(label: "boardrelay.log")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    nonisolated private let intake = Mutex(Intake())
+    nonisolated private let log: @Sendable (LogLine) -> Void
+    nonisolated private let duties: AsyncStream<Duty>.Continuation
+    private let options: SpaceLogOptions
+
+    private var machine: SpaceMachine?
+    private var link: LogLink?
+    private var timer: DeadlineTimer?
+    private var journal: JournalWriter?
+    /// Of this node, while it owns the space.
+    private var lease: Lease?
+    private var engine: Engine?
+    /// Erasures that wait until what was submitted before them is stored.
+    private var erasures: [(behind: UInt64, StoreErasure)] = []
+    private var submitted: UInt64 = 0
+    private var lastRole: SpaceMachine.Role?
+    /// The append that is under way, and when it was first sent.
+    private var sent: (id: SpaceLog.AppendID, at: Instant)?
+    private var told = SpaceReport()
+    /// Seconds from an append to the log's answer.
+    private var times = SpaceNode.noTimes
+    private static let noTimes = MetricHistogram(bounds: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10])
+    /// The same for other threads.
+    nonisolated private let shown = Mutex((report: SpaceReport(), times: SpaceNode.noTimes))
+    /// Entries that this owner has appended since the log was trimmed for the last time, and where the next trim ends.
+    private var trimming = Trimming()
+
+    init(_ options: SpaceLogOptions, log: @escaping @Sendable (LogLine) -> Void, duties: AsyncStream<Duty>.Continuation) {
+        (self.options, self.log, self.duties) = (options, log, duties)
+        told.space = options.space
+    }
+
+    private var now: Instant { Instant(nanoseconds: SystemClock.monotonicNanoseconds()) }
+
+    // MARK: - Start and end
+
+    /// - Parameter place: what the folder has.
+    func begin(_ journal: JournalWriter, at place: LogPlace) {
+        self.journal = journal
+        machine = SpaceMachine(
+            disk: place, life: SystemEntropy.word(), seed: SystemEntropy.word(), settings: options.settings, at: now)
+        timer = DeadlineTimer(queue: executor.queue) { @Sendable [weak self] in self?.assumeIsolated { $0.handle(.deadlineReached) } }
+        let stream = "space-\(options.space)"
+        let link = LogLink(options.servers, stream: stream, queue: executor.queue, log: log) { @Sendable [weak self] answer in
+            self?.assumeIsolated { $0.answered(answer) }
+        }
+        self.link = link
+        link.start()
+        handle(.deadlineReached)
+    }
+
+    /// Gives the space to another node: returns when what was under way is finished, or cannot be.
+    func resign() async {
+        handle(.resign)
+        let end = now + options.settings.ownerLease
+        while let machine, now < end {
+            switch machine.role {
+            case .owner, .releasing, .takingOver: break
+            case .standby, .doubting, .alone, .diskFailed, .stopped: return
+            }
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    func end() {
+        lease?.end()
+        link?.close()
+        timer?.arm(for: nil)
+        (machine, link, timer, engine) = (nil, nil, nil, nil)
+        duties.finish()
+    }
+
+    // MARK: - From the engine
+
+    /// Takes changes of an ownership; returns at once.
+    nonisolated func submit(
+        _ records: [JournalRecord], erasures: [StoreErasure] = [], searches: [StoredRecordsRead] = [], under lease: Lease
+    ) {
+        // Those of one that is over are nobody's.
+        guard !lease.isOver else { return }
+        let wakes = intake.withLock { intake in
+            intake.records += records
+            intake.erasures += erasures
+            intake.searches += searches
+            defer { intake.isScheduled = true }
+            return !intake.isScheduled
+        }
+        if wakes { executor.queue.async { [self] in assumeIsolated { $0.takeIn() } } }
+    }
+
+    private func takeIn() {
+        intake.withLock { $0.isScheduled = false }
+        submitWaiting()
+        settle()
+    }
+
+    /// One batch is under way at a time; what comes meanwhile gathers, and goes as the next one.
+    private func submitWaiting() {
+        guard lease?.isOver == false else { return }
+        let (newErasures, searches) = intake.withLock { intake in
+            defer { (intake.erasures, intake.searches) = ([], []) }
+            return (intake.erasures, intake.searches)
+        }
+        let newest = intake.withLock { $0.records.last?.sequence } ?? submitted
+        erasures += newErasures.map { (newest, $0) }
+        if !searches.isEmpty { journal?.erase([], searches: searches) }
+        takeErasures()
+        guard machine?.takesRecords == true else { return }
+        let records = intake.withLock { intake in
+            defer { intake.records = [] }
+            return intake.records
+        }
+        guard let last = records.last else { return }
+        submitted = last.sequence
+        // Whose T₁ is over gets the end of that ownership with the next event.
+        guard let effects = machine?.submit(records, at: now) else { return }
+        carryOut(effects)
+    }
+
+    /// An erasure is of what was submitted before it.
+    private func takeErasures() {
+        guard let machine, !erasures.isEmpty else { return }
+        let ready = erasures.prefix { $0.behind <= machine.disk.sequence }.map { $0.1 }
+        erasures.removeFirst(ready.count)
+        if !ready.isEmpty { journal?.erase(ready, searches: []) }
+    }
+
+    /// The engine of this ownership serves from now on.
+    ///
+    /// - Returns: whether the ownership still stands.
+    func attach(_ engine: Engine, _ lease: Lease) -> Bool {
+        guard self.lease === lease, !lease.isOver else { return false }
+        self.engine = engine
+        return true
+    }
+
+    // MARK: - From the journal's writer
+
+    nonisolated func stored(through position: UInt64) { enter { $0.handle(.stored(through: position)) } }
+
+    nonisolated func diskFailed(_ text: String) {
+        log(LogLine(.error, "space \(options.space): nothing can be stored: \(text)"))
+        enter { node in
+            node.handle(.diskFailed)
+            node.journal?.acknowledgeFailure()
+        }
+    }
+
+    nonisolated func diskRecovered() { enter { $0.handle(.diskRecovered) } }
+
+    nonisolated func say(_ line: String) { log(LogLine(.warning, line)) }
+
+    nonisolated private func enter(_ body: @escaping @Sendable (isolated SpaceNode) -> Void) {
+        executor.queue.async { [self] in assumeIsolated { body($0) } }
+    }
+
+    // MARK: - The machine
+
+    private func answered(_ answer: SpaceLog.Answer) {
+        if case .appended(let id, .taken) = answer, let sent, sent.id == id {
+            let took = now - sent.at
+            times.observe(Double(took.nanoseconds) / 1e9)
+            (told.appendMicroseconds, self.sent) = (Int(took.nanoseconds / 1000), nil)
+            told.appends += 1
+        }
+        handle(.log(answer))
+    }
+
+    private func handle(_ event: SpaceMachine.Event) {
+        guard let effects = machine?.handle(event, at: now) else { return }
+        carryOut(effects)
+        submitWaiting()
+        settle()
+    }
+
+    /// Behind each call of the machine.
+    private func settle() {
+        guard let machine else { return }
+        if let until = machine.actsUntil { lease?.extend(until: until) }
+        timer?.arm(for: machine.nextDeadline?.nanoseconds)
+        let isNew = machine.role != lastRole
+        if isNew { (lastRole, told.role) = (machine.role, "\(machine.role)") }
+        told.start = Int(machine.counted.start)
+        (told.position, told.storedPosition) = (Int(clamping: machine.counted.position), Int(clamping: machine.disk.position))
+        (told.log, told.recordsWaiting) = (link?.connectedTo, intake.withLock { $0.records.count })
+        shown.withLock { $0 = (told, times) }
+        guard isNew else { return }
+        log(LogLine(.debug, "space \(options.space): this node is \(machine.role), at entry \(machine.counted.position) of the log"))
+    }
+
+    private func carryOut(_ effects: [SpaceMachine.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .call(let call):
+                if case .append(let bytes, _, let id) = call {
+                    if sent?.id != id { sent = (id, now) }
+                    if lease != nil, let below = trimming.appended(bytes.count, at: machine?.counted.position ?? 0) {
+                        // Behind this call of the machine, which is not finished.
+                        enter { $0.handle(.trim(below: below)) }
+                    }
+                }
+                link?.call(call)
+            case .store(let records, let place): journal?.store(records, place)
+            case .serve(let start): serve(start)
+            case .show(let sequence): engine?.enter { $0.shown(through: sequence) }
+            case .serveAlone: preconditionFailure("a node that stops without its log was told to go on")
+            case .stepDown(let reason): stepDown(reason)
+            case .stop(let reason):
+                let text = "space \(options.space): this relay follows and serves no more: \(reason.text)"
+                (told.stopped, erasures) = (text, [])
+                log(LogLine(.error, text))
+                duties.yield(.stopped(text))
+            }
+        }
+    }
+
+    private func serve(_ start: UInt32) {
+        guard let journal, let until = machine?.actsUntil else { return }
+        let lease = Lease(until: until)
+        self.lease = lease
+        (submitted, trimming) = (machine?.disk.sequence ?? 0, Trimming())
+        journal.beginServing(start: start) { @Sendable [weak self] result in
+            self?.enter { node in
+                guard !lease.isOver else { return }
+                if case .failure = result { node.handle(.resign) }
+                node.duties.yield(.serve(lease, start: start, result))
+            }
+        }
+    }
+
+    private func stepDown(_ reason: SpaceMachine.StepDown) {
+        lease?.end()
+        // Behind the turn that is under way: none follows.
+        if let engine {
+            engine.executor.queue.sync { engine.assumeIsolated { $0.endLease(saysGoodbye: reason == .resigned || reason == .diskFailed) } }
+        }
+        (lease, engine, erasures, sent) = (nil, nil, [], nil)
+        intake.withLock { ($0.records, $0.erasures, $0.searches) = ([], [], []) }
+        journal?.beginFollowing()
+        duties.yield(.standBy(reason))
+    }
+
+    // MARK: - What it tells
+
+    nonisolated func report() -> SpaceReport { shown.withLock { $0.report } }
+
+    /// For /metrics of the door.
+    nonisolated func metrics(_ text: inout MetricsText) {
+        let (report, times) = shown.withLock { $0 }
+        text.single("boardrelay_owner", .gauge, "Whether this relay owns its space.", report.role == "owner" ? 1 : 0)
+        text.single("boardrelay_log_connected", .gauge, "Whether a server of the log answers.", report.log == nil ? 0 : 1)
+        text.single("boardrelay_log_position", .gauge, "The newest entry of the log that is known.", UInt64(report.position))
+        text.single(
+            "boardrelay_standby_behind", .gauge, "Entries that are known and not on this relay's disk; signs of life among them.",
+            UInt64(max(0, report.position - report.storedPosition)))
+        text.begin("boardrelay_log_seconds", .histogram, "From an entry that is appended to the log's answer.")
+        text.histogram(times)
+    }
+}
+
+/// When an owner trims the log: there is always what was appended before, between one and two times `bytes`, for who was away.
+struct Trimming {
+    /// A standby that lacks more wants a copy of the owner's folder.
+    static let bytes = 512 << 20
+    /// Of an entry, in the engine.
+    private static let headBytes = 256
+    private var count = 0
+    /// Where the older half begins and ends.
+    private var mark: UInt64?
+
+    /// - Returns: below which position the log may be trimmed now, if so.
+    mutating func appended(_ byteCount: Int, at position: UInt64) -> UInt64? {
+        count += byteCount + Self.headBytes
+        guard count >= Self.bytes else { return nil }
+        defer { (count, mark) = (0, position) }
+        return mark
+    }
+}
+
+extension SpaceMachine.Stop {
+    var text: String {
+        switch self {
+        case .logEndsEarly(let end, let own):
+            "the log ends at entry \(end), this node has entry \(own) of it: it has lost what it acknowledged"
+        case .diverged(let position): "the log has another history than this node, at entry \(position)"
+        case .missing(let after, let before):
+            "the log has no entry between \(after), which this node has, and \(before): it wants a copy of another node's folder"
+        case .badEntry(let position, let error): "entry \(position) of the log cannot be read: \(error)"
+        case .startsUsedUp: "no start number is left"
+        }
+    }
+}

@@ -1,0 +1,111 @@
+internal import Dispatch
+import RelayCluster
+internal import RelayCore
+import RelayJournal
+import RelayStorage
+import RelaySystem
+
+// The folder of a space with a log: who has it follows the log, or owns the space, and is read anew with each.
+
+@available(macOS 15, iOS 18, *)
+extension JournalWriter {
+    /// Where the log's place stands. No hub knows this key.
+    static let placeKey = Array("Cplace".utf8)
+
+    /// What the folder has of the log.
+    ///
+    /// - Throws: when it has something that the log lacks: it has served without it.
+    static func place(in opened: Opened) throws(RelayServerError) -> LogPlace {
+        let last = opened.report.lastSequence
+        guard let value = opened.entries.first(where: { $0.key == placeKey })?.value else {
+            return last == 0 && opened.start == 0 ? LogPlace() : LogPlace(start: opened.start, sequence: last)
+        }
+        guard let place = LogPlace(encoded: value) else { throw RelayServerError(text: "the folder's place in the log is damaged") }
+        guard place.sequence == last else {
+            throw RelayServerError(
+                text: "the folder has changes up to \(last), and the log those up to \(place.sequence): it has served without the log")
+        }
+        return place
+    }
+
+    /// Stores what the log tells, or has taken. Told to the node when it is durable.
+    nonisolated func store(_ records: [JournalRecord], _ place: LogPlace) {
+        executor.queue.async { [self] in assumeIsolated { $0.storeNow(records, place) } }
+    }
+
+    private func storeNow(_ records: [JournalRecord], _ place: LogPlace) {
+        guard let journal, !hasFailed else { return }
+        // The machine sees to their order; whoever wrote the log may not have.
+        guard records.first.map({ $0.sequence > journal.lastSequence }) ?? true, records.allSatisfy({ $0.entries.count < 65_535 }) else {
+            return failed(.failed("the log has change \(records[0].sequence) behind change \(journal.lastSequence)"))
+        }
+        if logWall != nil { logWall = max(logWall!, Self.newestWall(of: records)) }
+        store(records, with: JournalEntry(key: Self.placeKey, value: place.encoded)) { [log] in log?.stored(through: place.position) }
+        wake()
+    }
+
+    /// Time passes for a follower as the owner's changes say: its own clock may be ahead of what the log will still tell.
+    private static func newestWall(of records: [JournalRecord]) -> UInt64 {
+        var newest: UInt64 = 0
+        for entry in records.lazy.flatMap(\.entries) {
+            guard let board = StoredChange.board(entry.key), let value = entry.value,
+                let decoded = value.withUnsafeBytes({ StoredChange.decode($0, board: board, keepsPayload: false) })
+            else { continue }
+            newest = max(newest, decoded.change.wallMilliseconds)
+        }
+        return newest
+    }
+
+    /// From now on the folder is a follower's; what is stored next is the log's.
+    nonisolated func beginFollowing() {
+        executor.queue.async { [self] in assumeIsolated { $0.readAgain(asFollower: true) { _ in } } }
+    }
+
+    /// From now on it is that of a hub.
+    ///
+    /// - Parameter start: number of the ownership, which also stands in the anchor then.
+    nonisolated func beginServing(start: UInt32, _ tell: @escaping @Sendable (Result<Opened, RelayServerError>) -> Void) {
+        executor.queue.async { [self] in
+            assumeIsolated { writer in
+                writer.readAgain(asFollower: false) { result in
+                    tell(
+                        result.flatMap { opened in
+                            do throws(RelayServerError) { try writer.note(start: start) } catch { return .failure(error) }
+                            var opened = opened
+                            opened.sealedKeys = opened.entries.first { $0.key == LoggedKeys.key }?.value
+                            opened.entries.removeAll { $0.key == Self.placeKey || $0.key == LoggedKeys.key }
+                            return .success(opened)
+                        })
+                }
+            }
+        }
+    }
+
+    func readAgain(asFollower: Bool, _ tell: (Result<Opened, RelayServerError>) -> Void) {
+        // What has failed is read again when it has recovered.
+        guard !hasFailed, let storage else { return tell(.failure(RelayServerError(text: "the data folder cannot be used"))) }
+        shut()
+        logWall = asFollower ? 0 : nil
+        do throws(RelayServerError) {
+            let opened = try read(storage)
+            for line in opened.report.lines + opened.boardLines { log?.say(line) }
+            tell(.success(opened))
+        } catch {
+            // Nothing is open that could recover: the folder is at fault, and the operator is told.
+            log?.diskFailed(error.text)
+            tell(.failure(error))
+        }
+    }
+
+    /// Ends what is read and written, without the folder's lock, which stays.
+    func shut() {
+        if case .underWay = copying { copying = .failed("the relay has another part in its space now") }
+        boards?.close()
+        journal?.close()
+        (boards, journal, hasFailed) = (nil, nil, false)
+        tell = { _ in }
+        intake.withLock { intake in
+            (intake.reads, intake.authorReads, intake.erasures, intake.searches) = ([], [], [], [])
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import RelayCluster
+import RelayCore
+import RelayJournal
+import RelayStorage
+import Testing
+
+@testable import RelayServer
+
+@Suite("The folder of a space with a log", .timeLimit(.minutes(5))) struct LoggedFolderTests {
+    private func writer(_ path: String) throws -> JournalWriter {
+        let (_, duties) = AsyncStream.makeStream(of: SpaceNode.Duty.self)
+        let options = SpaceLogOptions(space: "main", servers: try LogServers("nats://127.0.0.1:1"))
+        return JournalWriter(path: path, log: SpaceNode(options, log: { _ in }, duties: duties))
+    }
+
+    private func record(_ sequence: UInt64) -> JournalRecord {
+        JournalRecord(sequence: sequence, entries: [JournalEntry(key: Array("Z\(sequence)".utf8), value: [1])])
+    }
+
+    private func place(_ position: UInt64, start: UInt32, sequence: UInt64) -> LogPlace {
+        var place = LogPlace()
+        (place.position, place.start, place.sequence, place.checksum) = (position, start, sequence, 7)
+        return place
+    }
+
+    private func serve(_ writer: JournalWriter, start: UInt32) async throws -> JournalWriter.Opened {
+        try await withCheckedContinuation { continuation in
+            writer.beginServing(start: start) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    @Test("has the place in the log with each batch, through each change of roles, and over a restart")
+    func places() async throws {
+        try await withTemporaryPath { path in
+            let first = try writer(path)
+            #expect(try JournalWriter.place(in: try await first.open()) == LogPlace())
+            first.store([], place(1, start: 5, sequence: 0))
+            first.store([record(1), record(2)], place(2, start: 5, sequence: 2))
+            let opened = try await serve(first, start: 6)
+            #expect(opened.report.lastSequence == 2)
+            #expect(opened.entries.map { String(decoding: $0.key, as: UTF8.self) } == ["Z1", "Z2"], "no hub sees the place")
+            first.store([record(3)], place(4, start: 6, sequence: 3))
+            first.beginFollowing()
+            first.store([record(4)], place(9, start: 7, sequence: 4))
+            await first.close()
+            let second = try writer(path)
+            let again = try await second.open()
+            #expect(try JournalWriter.place(in: again) == place(9, start: 7, sequence: 4))
+            #expect(again.start == 6, "the number of the newest start on this folder")
+            await second.close()
+        }
+    }
+
+    @Test("that has served without the log is refused; one that never had one begins where it is")
+    func without() async throws {
+        try await withTemporaryPath { path in
+            let alone = JournalWriter(path: path)
+            _ = try await alone.open()
+            try await alone.note(start: 40)
+            alone.submit([record(1)])
+            await alone.close()
+            let first = try writer(path)
+            let opened = try await first.open()
+            #expect(try JournalWriter.place(in: opened) == LogPlace(start: 40, sequence: 1))
+            first.store([], place(1, start: 41, sequence: 1))
+            first.store([record(2)], place(2, start: 41, sequence: 2))
+            await first.close()
+            let strayed = JournalWriter(path: path)
+            _ = try await strayed.open()
+            strayed.submit([record(3)])
+            await strayed.close()
+            let second = try writer(path)
+            let found = try await second.open()
+            #expect(throws: RelayServerError.self) { try JournalWriter.place(in: found) }
+            await second.close()
+        }
+    }
+
+    @Test("keeps other relays out while its roles change")
+    func lock() async throws {
+        try await withTemporaryPath { path in
+            let first = try writer(path), second = try writer(path)
+            _ = try await first.open()
+            _ = try await serve(first, start: 1)
+            await #expect(throws: RelayServerError.self) { try await second.open() }
+            await first.close()
+            _ = try await second.open()
+            await second.close()
+        }
+    }
+
+    @Test("has the keys that the log has, which another secret does not open")
+    func keys() async throws {
+        try await withTemporaryPath { path in
+            let keys = LoggedKeys(secret: [UInt8](repeating: 7, count: 32), space: "main")
+            let first = try writer(path)
+            _ = try await first.open()
+            let ring = try KeyRing(folder: path)
+            let sealed = try #require(keys.entry(of: ring.keys).value)
+            #expect(try keys.keys(in: sealed) == ring.keys)
+            #expect(try !keys.take(nil, into: path))
+            var other = ring
+            try other.rotate(.join)
+            #expect(try keys.take(sealed, into: path))
+            #expect(try KeyRing(folder: path).keys == ring.keys, "those of the log are there again")
+            let others = [LoggedKeys(secret: [UInt8](repeating: 8, count: 32), space: "main"), LoggedKeys(secret: keys.secret, space: "b")]
+            for other in others { #expect(throws: RelayServerError.self) { try other.keys(in: sealed) } }
+            await first.close()
+        }
+    }
+}
