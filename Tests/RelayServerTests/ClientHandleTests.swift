@@ -33,12 +33,10 @@ import Testing
 
     @Test("connect throws when an attempt fails, and the client goes on trying: what was sent meanwhile arrives when the relay is there")
     func offlineStart() async throws {
-        let first = try await WhiteboardRelay.start(.init(port: 0, hub: .unhurried()))
-        let address = first.address
-        await first.stop()
+        let port = try ClosedPort()
         var options = ClientOptions()
         options.secret = .inMemory
-        let alice = try WhiteboardClient(Invitation(address), user: "alice", options: options)
+        let alice = try WhiteboardClient(Invitation(port.address), user: "alice", options: options)
         let lesson = try alice.channel("lesson")
         #expect(await error { try await alice.connect() }?.code == .connectFailed)
         let receipt = try lesson.board.put("kept", key: "a")
@@ -48,7 +46,7 @@ import Testing
         #expect(await error { _ = try await lesson.history(call: CallOptions(offline: .fail)) }?.code == .notConnected)
         let waiting = await error { try await lesson.open(call: CallOptions(timeout: .milliseconds(20))) }
         #expect(waiting?.code == .timedOut && waiting?.outcome == .nothingHappened)
-        let relay = try await WhiteboardRelay.start(.init(port: address.port, hub: .unhurried()))
+        let relay = try await WhiteboardRelay.start(.init(port: port.number, hub: .unhurried()))
         alice.wakeUp()
         #expect(try await receipt.stored == 1)
         await alice.close()
@@ -58,12 +56,10 @@ import Testing
     @Test("of several addresses the first at which the relay is meant counts; another relay is left again, and connect says so")
     func addresses() async throws {
         try await withRelay { relay in
-            let gone = try await WhiteboardRelay.start(.init(port: 0, hub: .unhurried()))
-            let dead = gone.address
-            await gone.stop()
+            let dead = try ClosedPort()
             var options = ClientOptions()
             options.secret = .inMemory
-            let invitation = Invitation(dead, or: [relay.address])
+            let invitation = Invitation(dead.address, or: [relay.address])
             try await WhiteboardClient.withClient(invitation, user: "alice", options: options) { client in
                 try await client.connect()
                 #expect(client.link.isConnected)

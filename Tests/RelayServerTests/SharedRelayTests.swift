@@ -345,12 +345,10 @@ struct SharedRelayTests {
 
     @Test("[SE16] the port opens when the spaces have started: nobody is told that there is none")
     func opensLast() async throws {
-        let first = try await WhiteboardRelay.start(.init(port: 0))
-        let address = first.address
-        await first.stop()
+        let port = try ClosedPort()
         let early = Mutex(0)
-        let shared = try await SharedRelay.start(.init(port: address.port), spaces: { (Self.names, []) }) { _, _ in
-            if (try? RawLink(address)) == nil { early.withLock { $0 += 1 } }
+        let shared = try await SharedRelay.start(.init(port: port.number), spaces: { (Self.names, []) }) { _, _ in
+            if (try? RawLink(port.address)) == nil { early.withLock { $0 += 1 } }
             return .init(port: 0)
         }
         #expect(early.withLock { $0 } == 2)
