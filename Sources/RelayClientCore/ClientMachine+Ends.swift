@@ -19,26 +19,40 @@ extension ClientMachine {
         isHeldBack = false
         let comesBack: Bool
         switch reason {
-        case .relayClosed(let code, _): comesBack = code.clientReconnects
+        case .relayClosed(let notice): comesBack = notice.code.clientReconnects
         // With another token it may, and the app can still bring one; and what is full now has a time. [AC8, ER5]
         case .loginRefused(let error): comesBack = error.retryAfter != nil || logins > 0 && error.code == .tokenExpired
         case .closedByApp: comesBack = false
         case .linkFailed, .timedOut, .relaySilent, .relayFault, .otherRelay: comesBack = true
         }
         if closeToken != nil || !comesBack { return finish(closeToken != nil ? .closedByApp : reason) }
-        // Elsewhere the relay that is meant may answer.
-        if case .otherRelay = reason, strangers + 1 < settings.addresses {
-            strangers += 1
+        if goesElsewhere(reason, wasLive: wasLive) {
+            inVain += 1
             state = .waiting(until: now)
             return emit(.link(.waiting(after: .zero, reason: reason.error)))
         }
-        strangers = 0
+        inVain = 0
         if !settings.waitsForConnectivity { completeConnects(.failure(reason.error)) }
         if wasLive, now - liveSince >= ClientLimits.linkGoodAfter { backoff.reset() }
         var pause = backoff.next(&dice)
         if case .loginRefused(let error) = reason { pause = pause + (error.retryAfter ?? .zero) }
         state = .waiting(until: now + pause)
         emit(.link(.waiting(after: pause, reason: reason.error)))
+    }
+
+    /// Whether the relay that serves may be elsewhere, and it is looked for there without a pause. [SE17]
+    private mutating func goesElsewhere(_ reason: LinkEnd, wasLive: Bool) -> Bool {
+        var address: String?
+        switch reason {
+        case .relayClosed(let notice) where !wasLive: address = notice.code == .moved ? notice.address : nil
+        case .otherRelay, .relaySilent: break
+        case .timedOut, .relayFault: if wasLive { return false }
+        // All addresses were tried where no link could be made, and one that broke was good.
+        case .linkFailed, .relayClosed, .loginRefused, .closedByApp: return false
+        }
+        guard settings.addresses > 1 || address != nil else { return false }
+        effects.append(.goElsewhere(address))
+        return inVain + 1 < max(settings.addresses, address == nil ? 1 : 2)
     }
 
     /// Everybody has left.

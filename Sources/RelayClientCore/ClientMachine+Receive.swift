@@ -14,9 +14,7 @@ extension ClientMachine {
         case .ping: write(Frame(.pong, body: frame.body))
         case .pong: pong(frame.body, at: now)
         case .welcome: try welcome(body(Welcome.self, frame), at: now)
-        case .closing:
-            let notice = try body(CloseNotice.self, frame)
-            end(.relayClosed(code: notice.code, text: notice.text), at: now)
+        case .closing: end(.relayClosed(try body(CloseNotice.self, frame)), at: now)
         case .answer: try answer(frame, at: now)
         case .error: refused(try body(ErrorBody.self, frame), at: now)
         case .restored: try restored(try body(SubscribeAnswer.self, frame))

@@ -10,7 +10,7 @@ extension ClientMachine {
         guard case .connecting = state else { throw WireError(.protocolError, "a second welcome") }
         if let wanted = settings.relayID, wanted != welcome.relay { return end(.otherRelay(welcome.relay), at: now) }
         state = .live
-        strangers = 0
+        inVain = 0
         liveSince = now
         logins += 1
         giveUpSent(at: now, isForgotten: welcome.forgotten ?? false)

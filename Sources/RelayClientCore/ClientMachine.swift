@@ -31,8 +31,8 @@ package struct ClientMachine: Sendable {
     var state = State.idle
     /// Numbers links, so that what a link that was given up still says is not heard.
     var attempt: UInt64 = 0
-    /// Other relays than the one that is meant, one after the other.
-    var strangers = 0
+    /// Addresses at which nobody has let it in, one after the other without a pause.
+    var inVain = 0
     /// Times that a relay has let it in.
     package internal(set) var logins = 0
     /// Completed at the next login, or when an attempt fails.

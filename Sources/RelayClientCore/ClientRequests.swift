@@ -251,6 +251,8 @@ package typealias ClientToken = UInt64
 
 /// What the shell carries out for the machine.
 package enum ClientEffect: Sendable {
+    /// Links lead elsewhere from now on: first to this address, if it is one that SE17 lets a client follow to; else to the next one.
+    case goElsewhere(String?)
     /// Link up with the relay, and tell `linkOpened` or `linkEnded` with this attempt's number.
     case openLink(attempt: UInt64)
     case closeLink(attempt: UInt64)

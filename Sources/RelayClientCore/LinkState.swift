@@ -33,7 +33,7 @@ enum LinkEnd {
     /// Nothing came from the relay for two heartbeat intervals, or after `wakeUp()` within the time for a probe.
     case relaySilent
     /// The relay said why it closes. 2xx: the client comes back; 3xx: it does not.
-    case relayClosed(code: ErrorCode, text: String)
+    case relayClosed(CloseNotice)
     /// The relay refused the login.
     case loginRefused(RelayError)
     /// The relay sent what the protocol does not allow.
@@ -49,7 +49,7 @@ enum LinkEnd {
         case .linkFailed(let text): RelayError(.connectFailed, text)
         case .timedOut: RelayError(.timedOut, "the relay did not let in in time")
         case .relaySilent: RelayError(.heartbeatTimeout, "the relay has fallen silent")
-        case .relayClosed(let code, let text): RelayError(code, text)
+        case .relayClosed(let notice): RelayError(notice.code, notice.text)
         case .loginRefused(let error): error
         case .relayFault(let text): RelayError(.relayFault, text)
         case .otherRelay(let id): RelayError(.otherRelay, "another relay answers here: \(id)")

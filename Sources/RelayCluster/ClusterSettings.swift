@@ -20,6 +20,8 @@ package struct ClusterSettings: Sendable {
     /// What is not answered is asked again after this.
     package var askAgain = Duration.seconds(1)
     package var orphan = Orphan.stop
+    /// No ownership has a lower start number: of a log that is made anew none comes a second time. Unix seconds, say.
+    package var startMin: UInt32 = 1
     /// Largest entry, and largest record that stands in several, in bytes: the hub's are below 50 MiB.
     package var entryBytesMax = LogEntry.bytesMax, recordBytesMax = 64 * 1024 * 1024
 

@@ -115,7 +115,7 @@ extension SpaceMachine {
     private mutating func takeOverIfWanted(_ now: Instant) {
         guard case .looking = state, unstored.isEmpty else { return }
         guard counted.start < .max else { return stop(.startsUsedUp) }
-        state = .takingOver(send(.start(life: life), start: counted.start + 1, at: now))
+        state = .takingOver(send(.start(life: life), start: max(counted.start + 1, settings.startMin), at: now))
     }
 
     /// The log has the start of this node.

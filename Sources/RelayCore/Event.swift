@@ -55,8 +55,8 @@ package enum Event: Sendable {
     case lacksTLS(ConnectionID)
     /// It has become a WebSocket: it may log in now. `peer` takes the place of the one before. [WS1]
     case upgraded(ConnectionID, peer: Peer)
-    /// A door leads to these spaces from now on. [SE16]
-    case spacesChanged(Set<String>)
+    /// A door leads to these spaces from now on, and others, none of these, are served elsewhere. [SE16, SE17]
+    case spacesChanged(Set<String>, elsewhere: [String: Whereabouts] = [:])
     /// A `handOver` that cannot be now: the client is told, and comes back. [SE16]
     case notHandedOver(ConnectionID, ErrorCode, String)
     /// A link is gone; nothing more may be asked of this id. Answers a `close` effect, too.
@@ -69,6 +69,9 @@ package enum Event: Sendable {
     case persisted(through: UInt64)
     /// What was not durable by now is not going to be: it is undone, and nothing can be changed. [SG2]
     case storageFailed(String)
+    /// The log of this relay's space cannot be reached: as `storageFailed`, but of the changes up to and including this sequence nobody is
+    /// told, because the log may have them or not. The hub ends before the log is reached again. [SG5]
+    case storageAlone(undecidedThrough: UInt64)
     /// Changes can be stored again. [SG2]
     case storageRecovered
     /// What became durable of boards stands in their files, and can be read. [BL3]

@@ -101,8 +101,7 @@ package struct Hub {
         case .speaksHTTP(let id): speaksHTTP(id)
         case .lacksTLS(let id): close(id.place, .tlsRequired, "this relay wants TLS: its address begins with relays://")
         case .upgraded(let id, let peer): upgraded(id, peer: peer)
-        case .spacesChanged(let names):
-            if case .door(_, let standsBy) = configuration.part { configuration.part = .door(to: names, standsBy: standsBy) }
+        case .spacesChanged(let names, let elsewhere): configuration.part = .door(to: names, elsewhere: elsewhere)
         case .notHandedOver(let id, let code, let text): if isOnItsWay(id) { close(id.place, code, text) }
         case .closed(let id, let cause): closed(id, cause)
         case .deadlineReached: deadlineReached()
@@ -110,8 +109,10 @@ package struct Hub {
         case .keep(let entry): store([entry], .nothing, nil)
         case .persisted(let sequence): reveal(through: sequence)
         case .storageFailed(let text): storageFailed(text)
+        case .storageAlone(let sequence): storageAlone(undecidedThrough: sequence)
         case .storageRecovered: storageRecovered()
-        case .boardsWritten(let report): boardsWritten(report)
+        // Of what was undone nothing is known any more. [SG5]
+        case .boardsWritten(let report): if !storage.isAlone { boardsWritten(report) }
         case .boardRead(let block): boardRead(block)
         case .authorsRead(let answer): authorsRead(answer)
         case .recordsFound(let answer): recordsFound(answer)

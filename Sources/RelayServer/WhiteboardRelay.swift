@@ -87,6 +87,8 @@ public final class WhiteboardRelay: Sendable {
         /// Called once with who has the data folder, such as "pid 4711", if somebody has: the start then waits until that process has
         /// ended. `nil`: such a folder is an error.
         package var waitsForFolder: (@Sendable (_ holder: String) -> Void)?
+        /// The log that a folder of a space leaves at this start; `nil`: such a folder is an error.
+        package var leavesLog: LeftLog?
         /// Called with the bytes of the data folder that were read, until all of it is.
         package var didRead: @Sendable (_ bytes: Int) -> Void = { _ in }
 
@@ -199,8 +201,17 @@ public final class WhiteboardRelay: Sendable {
     private static func open(
         _ journal: JournalWriter, _ options: Options
     ) async throws(RelayServerError) -> (opened: JournalWriter.Opened, start: UInt32) {
-        let opened = try await journal.open(waits: options.waitsForFolder, progress: options.didRead)
+        var opened = try await journal.open(waits: options.waitsForFolder, progress: options.didRead)
         do throws(RelayServerError) {
+            if opened.entries.contains(where: { JournalWriter.isOfLog($0.key) }) {
+                guard let left = options.leavesLog else {
+                    throw RelayServerError(text: "the folder is of a space with a log: a relay that serves without it leaves it for good")
+                }
+                // A secret that is wrong leaves the log's keys where they are.
+                let sealed = opened.entries.first { $0.key == LoggedKeys.key }?.value
+                if case .folder(let folder) = options.storage { try left.takeKeys(sealed, into: folder) }
+                try await journal.leaveLog(&opened)
+            }
             let start = try nextStart(after: opened.start)
             try await journal.note(start: start)
             return (opened, start)

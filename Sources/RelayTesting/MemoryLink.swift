@@ -43,7 +43,6 @@ final class MemoryLink: ClientTransport, @unchecked Sendable {
     func carryOut(_ effects: [ClientEffect]) { if !effects.isEmpty { note(.effects(effects)) } }
     func kick(_ began: @escaping @Sendable () -> Void) { note(.kick(began)) }
     func goOn() { note(.goOn) }
-    func tryElsewhere() {}
 
     private func note(_ note: Note) {
         notes.withLock { $0.append(note) }

@@ -237,7 +237,7 @@ final class World: @unchecked Sendable {
                     letGo(link)
                     (link.state.attempt, link.state.isOpening) = (attempt, true)
                 case .closeLink(let attempt) where attempt == link.state.attempt: letGo(link)
-                case .closeLink, .completed: break
+                case .closeLink, .goElsewhere, .completed: break
                 }
             }
         }

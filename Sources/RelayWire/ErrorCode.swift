@@ -119,6 +119,8 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public static let accessExpired = Self(205)
     /// The relay holds all sessions it may.
     package static let tooManySessions = Self(206)
+    /// Another relay of the space serves. [SE17]
+    package static let moved = Self(207)
 
     // 3xx: the connection is closed; do not come back by yourself.
     /// A frame length below 2.
@@ -167,7 +169,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
         (.channelEnded, "channelEnded"), (.boardInUse, "boardInUse"),
         (.shuttingDown, "shuttingDown"), (.slowConsumer, "slowConsumer"), (.heartbeatTimeout, "heartbeatTimeout"),
         (.loginTimeout, "loginTimeout"), (.tooManyConnections, "tooManyConnections"), (.accessExpired, "accessExpired"),
-        (.tooManySessions, "tooManySessions"),
+        (.tooManySessions, "tooManySessions"), (.moved, "moved"),
         (.protocolError, "protocolError"), (.versionNotSupported, "versionNotSupported"), (.replaced, "replaced"),
         (.abuse, "abuse"), (.loggedOut, "loggedOut"), (.frameTooLarge, "frameTooLarge"),
         (.notRelayProtocol, "notRelayProtocol"), (.credentialsWrong, "credentialsWrong"), (.keyChanged, "keyChanged"),

@@ -287,17 +287,20 @@ package struct CloseNotice: JSONObject, Equatable, Sendable {
     package internal(set) var text = ""
     /// With `versionNotSupported`: those that the relay speaks. [SE3]
     package internal(set) var versions: [Int]?
+    /// With `moved`: where the relay is reached that serves. [SE17]
+    package internal(set) var address: String?
 
     package init() {}
 
-    package init(code: ErrorCode, text: String) {
-        self.code = code
+    package init(code: ErrorCode, text: String, address: String? = nil) {
+        (self.code, self.address) = (code, address)
         name = code.name
         self.text = text
         if code == .versionNotSupported { versions = [Limits.protocolVersion] }
     }
 
     package mutating func fields(_ json: inout JSONFields) {
+        json("address", &address)
         json("code", &code)
         json("name", &name)
         json("text", &text)

@@ -52,7 +52,7 @@ enum FrameBodies {
 
     /// Fields that a type of several frames has, and these frames do not.
     static let others: [String: Set<String>] = [
-        "restored": ["id"], "releaseLock": ["owner", "ownerDevice"], "removeLock": ["owner", "ownerDevice"], "welcome": ["versions"],
+        "restored": ["id"], "releaseLock": ["owner", "ownerDevice"], "removeLock": ["owner", "ownerDevice"], "welcome": ["address", "versions"],
     ]
 
     /// Fields that the type alone does not ask for: it stands for other frames, too, the hub asks, or a client reads a laxer relay.

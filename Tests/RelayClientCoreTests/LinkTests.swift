@@ -104,6 +104,48 @@ import Testing
         }
     }
 
+    @Test(
+        "[SE17] of several addresses the next one is tried at once when nobody lets in there, until none is left; one that says where the relay is is believed once",
+        arguments: [("relay://b:1", 1, ["relay://b:1"]), ("relay://b:1", 3, ["relay://b:1", "relay://b:1"]), (nil, 1, []), (nil, 3, ["", ""])]
+            as [(String?, Int, [String])])
+    func elsewhere(address: String?, count: Int, tried: [String]) {
+        let driver = MachineDriver { $0.addresses = count }
+        driver.connect()
+        var atOnce: [String] = []
+        for _ in 0..<5 {
+            let code: ErrorCode = address == nil ? .shuttingDown : .moved
+            driver.feed(.json(.closing, CloseNotice(code: code, text: "", address: address)))
+            guard case .waiting(let pause, _)? = driver.events().links.last, pause == .zero, driver.completed[1] == nil else { break }
+            atOnce.append(driver.elsewhere.last!)
+            driver.pass(.zero)
+            driver.open()
+        }
+        #expect(atOnce == tried, "\(atOnce)")
+        #expect(throws: RelayError.self) { try driver.completed[1]?.get() }
+        #expect(driver.elsewhere.count == (address == nil && count == 1 ? 0 : tried.count + 1), "the next attempt begins elsewhere, too")
+    }
+
+    @Test("[SE17] a relay that says nothing any more is left for the next address; one that has let in and breaks is not")
+    func silent() {
+        let driver = MachineDriver { $0.addresses = 2 }
+        driver.logIn()
+        driver.cut()
+        #expect(driver.elsewhere == [])
+        driver.pass(.seconds(1))
+        driver.open()
+        // Nobody answers the login.
+        driver.pass(.seconds(11))
+        #expect(driver.elsewhere == [""])
+        driver.open()
+        driver.logIn()
+        driver.pass(.seconds(11))
+        #expect(driver.elsewhere == ["", ""], "two heartbeats without a word")
+        driver.open()
+        driver.logIn()
+        driver.feed(.json(.closing, CloseNotice(code: .moved, text: "", address: "relay://b:1")))
+        #expect(driver.elsewhere == ["", ""], "where it was let in it comes back")
+    }
+
     @Test("a link that was good for 15 s starts the pauses anew; one that broke sooner does not")
     func goodLink() {
         for (seconds, isGood) in [(14, false), (15, true)] {

@@ -12,6 +12,8 @@ final class MachineDriver {
     var completed: [ClientToken: Result<ClientAnswer, RelayError>] = [:]
     private(set) var linksAsked: [UInt64] = []
     private(set) var linksClosed: [UInt64] = []
+    /// Where it was led; "" is the next address.
+    private(set) var elsewhere: [String] = []
     private(set) var lastLogin: LoginRequest?
     private var reader = FrameReader()
     private var lastToken: ClientToken = 100
@@ -85,6 +87,7 @@ final class MachineDriver {
         for effect in machine.takeEffects() {
             switch effect {
             case .openLink(let attempt): linksAsked.append(attempt)
+            case .goElsewhere(let address): elsewhere.append(address ?? "")
             case .closeLink(let attempt): linksClosed.append(attempt)
             case .completed(let token, let result):
                 #expect(completed[token] == nil, "token \(token) is completed twice")

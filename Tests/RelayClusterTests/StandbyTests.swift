@@ -29,8 +29,10 @@ import Testing
     }
 
     /// Has followed a start and a record of somebody else, and its disk has both.
-    private static func standby(seed: UInt64 = 1) -> (node: TestNode, script: Script) {
-        let node = TestNode(seed: seed)
+    private static func standby(
+        seed: UInt64 = 1, _ change: (inout ClusterSettings) -> Void = { _ in }
+    ) -> (node: TestNode, script: Script) {
+        let node = TestNode(seed: seed, change)
         var script = Script()
         script.add(.start(life: 1), start: 4)
         script.add(body([record(1)]))
@@ -103,6 +105,15 @@ import Testing
         #expect(node.effects.stores == [[]])
         node.handle(.stored(through: 3))
         #expect(node.effects.said == [.serve(start: 5)] && node.machine.actsUntil == sent + ClusterSettings().ownerLease)
+    }
+
+    @Test("no start number is below the least that a node may take, and each is greater than the one before", arguments: [3, 5, 1_000] as [UInt32])
+    func starts(least: UInt32) {
+        let (node, script) = Self.standby { $0.startMin = least }
+        node.wait(.seconds(15))
+        node.tell(.end(script.entries[1], at: 2, number: node.asks))
+        guard case .append(let bytes, 2, _)? = node.calls.last else { return #expect(Bool(false)) }
+        #expect((try? LogEntry(bytes))?.start == max(5, least))
     }
 
     @Test("a take-over that is known only when T₁ is over serves nobody") func tooLate() {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayJournal
+import RelayStorage
 import RelayTestKit
 import RelayTesting
 import RelayWire
@@ -247,6 +248,31 @@ import Testing
     }
 
     // MARK: - What is not durable, and restarts
+
+    @Test("[SG5] a relay that is alone refuses what is in no log, answers nothing of what may be in it, and passes on what is not retained")
+    func alone() throws {
+        let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")
+        #expect(since(bob, .beginning)?.head == 0)
+        alice.retain("lesson", "a", bytes("1"))
+        driver.persist()
+        alice.retain("lesson", "b", bytes("2"))
+        let open = alice.sendSet("user:alice", [("color", "red")]), undecided = try #require(driver.unpersisted.last).sequence
+        alice.retain("lesson", "c", bytes("3"))
+        let refused = alice.sendSet("user:alice", [("color", "blue")])
+        _ = (alice.board(), bob.board())
+        driver.handle(.storageAlone(undecidedThrough: undecided))
+        #expect(driver.hub.hindrance == "alone")
+        #expect(TestClient.code(alice.outcome(refused)) == .storageFailed)
+        guard case .nothing = alice.outcome(open) else { return #expect(Bool(false), "it is answered") }
+        #expect(alice.board() == ["notStored 3 storageFailed"] && bob.board() == ["reset 3", "1 a=1", "caughtUp 3"])
+        alice.number = 1
+        alice.retain("lesson", "b", bytes("2"))
+        #expect(alice.board() == ["accepted 2 at 2"], "as before, and nothing of whether it is stored")
+        alice.number = 3
+        alice.retain("lesson", "d", bytes("4"))
+        alice.publish("lesson", bytes("plain"))
+        #expect(alice.board() == ["error 4 storageFailed", "accepted 5 at 4"] && bob.board() == ["4 plain"])
+    }
 
     @Test(
         "[BL2, BL4] what could not be stored is told its publisher, and every subscriber begins anew without it; its number counts as passed over"

@@ -117,22 +117,32 @@ import Testing
         #expect(handed == nil && closing(door, stays) == nil && door.isOpen(stays))
     }
 
-    @Test("[SE16] a door that stands by sends nobody away for good, is not ready, and leads where it is told later")
-    func standsBy() throws {
-        let door = driver(.door(to: [], standsBy: true))
+    @Test(
+        "[SE17] a door says where another relay serves, sends nobody away for good, is not ready, and leads where it is told later",
+        arguments: [.unknown, .at("relay://192.0.2.7:7420")] as [Whereabouts])
+    func standsBy(where whereabouts: Whereabouts) throws {
+        let door = driver(.door(to: [], elsewhere: ["a": whereabouts]))
         for space in [nil, "a"] {
             let id = door.open()
             door.send(try login(space), from: id)
             let notice = closing(door, id)
-            #expect(notice?.code.clientReconnects == true && notice?.text == "this relay stands by: another one serves")
+            #expect(notice?.code == (whereabouts == .unknown ? .shuttingDown : .moved) && notice?.code.clientReconnects == true)
+            #expect(notice?.address == (whereabouts == .unknown ? nil : "relay://192.0.2.7:7420"))
         }
-        #expect(door.hub.hindrance == "standby")
+        #expect(door.hub.hindrance == "standby" && door.onTheirWay.isEmpty)
+        let stranger = door.open()
+        door.send(try login("b"), from: stranger)
+        #expect(closing(door, stranger)?.code == .spaceUnknown)
         door.handle(.spacesChanged(["a"]))
         #expect(door.hub.hindrance == nil)
         let id = door.open()
         door.send(try login(nil), from: id)
         #expect(door.onTheirWay.map(\.space) == ["a"])
-        door.handle(.spacesChanged([]))
+        door.handle(.spacesChanged(["a"], elsewhere: ["b": whereabouts]))
+        let unnamed = door.open()
+        door.send(try login(nil), from: unnamed)
+        #expect(closing(door, unnamed)?.code == .spaceUnknown && door.hub.hindrance == nil, "there are two")
+        door.handle(.spacesChanged([], elsewhere: ["a": whereabouts]))
         #expect(door.hub.hindrance == "standby")
     }
 

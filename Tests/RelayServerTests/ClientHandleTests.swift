@@ -3,8 +3,9 @@ import RelayClientCore
 import RelayCore
 import RelayIO
 import RelayPrimitives
-import RelayServer
 import Testing
+
+@testable import RelayServer
 
 /// The surface that apps use, with a relay in this process.
 @Suite struct ClientHandleTests: HandleScene {
@@ -78,6 +79,28 @@ import Testing
             #expect(await error { try await stranger.connect() }?.code == .otherRelay)
             await stranger.close()
             await other.stop()
+        }
+    }
+
+    @Test("[SE17] a client goes where a relay that stands by sends it, if it has that address, and else to the next one it has")
+    func moved() async throws {
+        try await withRelay { relay in
+            var options = ClientOptions()
+            options.secret = .inMemory
+            let elsewhere = try ClosedPort()
+            for told in [relay.address, RelayAddress(host: "127.0.0.1", port: elsewhere.number)] {
+                let door = try await WhiteboardRelay.start(
+                    .init(port: 0), permit: { _ in }, as: .door(to: [], elsewhere: ["main": .at(told.description)]))
+                let client = try WhiteboardClient(
+                    Invitation(door.address, or: [elsewhere.address, relay.address]), user: "alice", options: options)
+                try await client.connect()
+                #expect(client.link.isConnected)
+                await client.close()
+                let alone = try WhiteboardClient(Invitation(door.address), user: "alice", options: options)
+                #expect(await error { try await alone.connect() }?.code == .moved, "this address is not its own")
+                await alone.close()
+                await door.stop()
+            }
         }
     }
 

@@ -188,6 +188,29 @@
             }
         }
 
+        @Test("[SE17, TL4] a client that has pinned a key goes to any address with TLS that it is told, and lets in nobody there without that key")
+        func moved() async throws {
+            try await withRelay { server, files, options in
+                let stranger = try Files()
+                defer { stranger.remove() }
+                var other = options
+                other.tls = stranger.tls
+                let strange = try await WhiteboardRelay.start(other)
+                for (target, comesIn) in [(server, true), (strange, false)] {
+                    let door = try await WhiteboardRelay.start(
+                        options, permit: { _ in }, as: .door(to: [], elsewhere: ["main": .at(target.address.description)]))
+                    if comesIn {
+                        await (try client("ann", door.address)).close()
+                    } else {
+                        await #expect(throws: RelayError.self) { try await client("ann", door.address) }
+                        #expect(await strange.census().counters.sessionsOpened == 0)
+                    }
+                    await door.stop()
+                }
+                await strange.stop()
+            }
+        }
+
         @Test("a certificate that ends within two weeks is told in the log, at the start and by what reads it again")
         func ending() async throws {
             let files = try Files(), lines = Mutex<[String]>([])

@@ -39,7 +39,7 @@ import Testing
             + "122 storageFull, 123 storageFailed, 124 busy, 125 lockNotFound, 126 lockHeld, 127 lockNotHeld, 128 notAccepted, 129 boardFull, "
             + "130 quotaReached, 131 boardNotFound, 132 nothingToUndo, 133 partMissing, 134 tokenInvalid, 135 tokenExpired, "
             + "136 keyWrong, 137 credentialRequired, 138 userIDTaken, 139 notPermitted, 140 notBanned, 141 cancelled, 142 behindRefused, 143 codeWrong, 144 channelEnded, 145 boardInUse, "
-            + "200 shuttingDown, 201 slowConsumer, 202 heartbeatTimeout, 203 loginTimeout, 204 tooManyConnections, 205 accessExpired, 206 tooManySessions, "
+            + "200 shuttingDown, 201 slowConsumer, 202 heartbeatTimeout, 203 loginTimeout, 204 tooManyConnections, 205 accessExpired, 206 tooManySessions, 207 moved, "
             + "300 protocolError, 301 versionNotSupported, 302 replaced, 303 abuse, 304 loggedOut, 305 frameTooLarge, 306 notRelayProtocol, "
             + "307 credentialsWrong, 308 keyChanged, 309 endedByModerator, 310 banned, 311 tlsRequired, 312 spaceUnknown"
         #expect(ErrorCode.all.map { "\($0.code.rawValue) \($0.name)" }.joined(separator: ", ") == expected)

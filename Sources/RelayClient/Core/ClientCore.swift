@@ -296,7 +296,7 @@ package final class ClientCore: Sendable {
                 case .completed(let token, let result):
                     if let receipt = state.receipts.removeValue(forKey: token) { completions.append((receipt, result)) }
                 case .openLink(let attempt) where options.token != nil: opening = attempt
-                case .openLink, .closeLink: links.append(effect)
+                case .openLink, .closeLink, .goElsewhere: links.append(effect)
                 }
             }
             tasks = state.readable.takeTasks()
@@ -326,7 +326,6 @@ package final class ClientCore: Sendable {
     private func carryOut(_ task: ReadableMachine.Task) {
         switch task {
         case .connected: do throws(RelayError) { try keepIdentity() } catch { tell(Problem(subject: .unknown, error: error)) }
-        case .tryElsewhere: transport.tryElsewhere()
         case .log(let problem): ClientLog.problem(problem)
         case .renewToken:
             guard let token = options.token else { return }

@@ -11,8 +11,6 @@ package protocol ClientTransport: AnyObject, Sendable {
     func kick(_ began: @escaping @Sendable () -> Void)
     /// From any thread: readers have room again.
     func goOn()
-    /// The relay there is another one, or has not let in: the next attempt begins elsewhere.
-    func tryElsewhere()
 }
 
 /// Where a client's links lead, and its time.
@@ -36,6 +34,8 @@ final class ClientLink: ClientTransport, @unchecked Sendable {
     private let addresses: [RelayAddress]
     /// The one that is tried first: a relay was there last.
     private var first = 0
+    /// Where a relay has sent this client, at which its pin holds: it comes before all others. [SE17]
+    private var detour: RelayAddress?
     private let timeoutMilliseconds: Int
     private weak var core: ClientCore?
     private var timer: DeadlineTimer?
@@ -73,6 +73,7 @@ final class ClientLink: ClientTransport, @unchecked Sendable {
                 switch effect {
                 case .openLink(let attempt): open(attempt)
                 case .closeLink: close()
+                case .goElsewhere(let address): goElsewhere(address)
                 case .completed: break
                 }
             }
@@ -87,20 +88,33 @@ final class ClientLink: ClientTransport, @unchecked Sendable {
         }
     }
 
+    private func goElsewhere(_ address: String?) {
+        detour = nil
+        let wanted = address.flatMap { RelayAddress($0) }
+        if let wanted, let place = addresses.firstIndex(where: { $0.host == wanted.host && $0.port == wanted.port }) {
+            first = place
+        } else if let wanted, wanted.protection != .plain, case .pinned = addresses[0].protection {
+            detour = RelayAddress(host: wanted.host, port: wanted.port, protection: addresses[0].protection)
+        } else {
+            first = (first + 1) % addresses.count
+        }
+    }
+
     private func open(_ attempt: UInt64) {
         close()
         self.attempt = attempt
-        let (addresses, timeout) = (addresses, timeoutMilliseconds)
-        let places = addresses.indices.map { (first + $0) % addresses.count }
+        let timeout = timeoutMilliseconds
+        var places = addresses.indices.map { (place: (first + $0) % addresses.count, address: addresses[(first + $0) % addresses.count]) }
+        if let detour { places.insert((first, detour), at: 0) }
         let isCancelled = Mutex(false)
         connectingIsCancelled = isCancelled
-        DispatchQueue.global().async { @Sendable [weak self] in
+        DispatchQueue.global().async { @Sendable [weak self, places] in
             var result: Result<ConnectedLink, SocketAddress.Failure> = .failure(.init("an invitation without an address"))
             var found = 0
-            for place in places {
+            for (place, address) in places {
                 found = place
                 do throws(SocketAddress.Failure) {
-                    let link = try ConnectedLink.connect(to: addresses[place], timeoutMilliseconds: timeout / places.count) {
+                    let link = try ConnectedLink.connect(to: address, timeoutMilliseconds: timeout / places.count) {
                         isCancelled.withLock { $0 }
                     }
                     result = .success(link)
@@ -179,10 +193,6 @@ final class ClientLink: ClientTransport, @unchecked Sendable {
             isHeldBack = false
             read(attempt)
         }
-    }
-
-    func tryElsewhere() {
-        queue.async { @Sendable [self] in first = (first + 1) % addresses.count }
     }
 
     private func flush() {

@@ -12,8 +12,6 @@ package struct ReadableMachine: Sendable {
         case renewToken
         /// The relay has let the client in.
         case connected
-        /// Another relay than the one that is meant is there.
-        case tryElsewhere
         /// A problem that nobody reads.
         case log(Problem)
     }
@@ -127,7 +125,6 @@ package struct ReadableMachine: Sendable {
         switch shown {
         case .refused(let problem): refused(problem)
         case .accessExpiring where machine.settings.renewsTokens: tasks.append(.renewToken)
-        case .link(.waiting(_, let reason)) where reason.code == .otherRelay: tasks.append(.tryElsewhere)
         case .link(.connected): tasks.append(.connected)
         case .link(.closed): feed.finishAll()
         default: break

@@ -58,7 +58,7 @@ extension Hub {
 
     /// A number that was accepted is asked about again: if it is durable, that is told, too.
     mutating func tellStoredAgain(_ known: PublishWindow.Accepted, to connection: Connection.Index) {
-        guard known.board != 0, known.offset > 0 else { return }
+        guard known.board != 0, known.offset > 0, !storage.isAlone else { return }
         if let board = boards[id: known.board], boards[board].durableHead < known.offset { return }
         sendStored(known.number, known.offset, to: connection)
     }
@@ -101,9 +101,11 @@ extension Hub {
 
     // MARK: - Not durable
 
-    /// Nothing shows it any more, and its publisher is told.
-    mutating func undoBoard(_ transition: BoardTransition) {
-        if transition.number > 0, let user = transition.user {
+    /// Nothing shows it any more.
+    ///
+    /// - Parameter isTold: its publisher is told. Else the number stays accepted, and the outcome open.
+    mutating func undoBoard(_ transition: BoardTransition, isTold: Bool) {
+        if isTold, transition.number > 0, let user = transition.user {
             let error = WireError(.storageFailed, "the message could not be stored: the relay's log says why")
             if let connection = connection(of: user, transition.instance) {
                 enqueueJSON(connection, .notStored, NotStored(number: transition.number, error))

@@ -77,11 +77,13 @@ extension Hub {
     }
 
     /// Says goodbye behind everything that is queued, and ends the connection. [ER2] A peer that speaks HTTP is told nothing.
-    mutating func close(_ connection: Connection.Index, _ code: ErrorCode, _ text: String, linger: Duration? = nil) {
+    mutating func close(
+        _ connection: Connection.Index, _ code: ErrorCode, _ text: String, address: String? = nil, linger: Duration? = nil
+    ) {
         let isRequesting = connections[connection].state == .requesting
         guard connections[connection].isOpen || isRequesting else { return }
         counters.closes[code.name, default: 0] += 1
-        let notice = CloseNotice(code: code, text: text)
+        let notice = CloseNotice(code: code, text: text, address: address)
         let who = sessionName(connection)
         // What a moderator wrote is for whom it was written.
         let reason = code == .endedByModerator ? "" : ", \(text)"

@@ -5,9 +5,15 @@ package enum RelayPart: Sendable, Equatable {
     /// A relay by itself.
     case whole
     case space(String)
-    /// Lets nobody in: who names one of these spaces is handed over to its hub. One that stands by leads nowhere for now, and sends nobody
-    /// away for good.
-    case door(to: Set<String>, standsBy: Bool = false)
+    /// Lets nobody in: who names one of these spaces is handed over to its hub, and told where the others are served.
+    case door(to: Set<String>, elsewhere: [String: Whereabouts] = [:])
+}
+
+/// Where another relay serves a space. [SE17]
+package enum Whereabouts: Sendable, Equatable {
+    case unknown
+    /// An address for clients, as `RelayAddress` has it.
+    case at(String)
 }
 
 /// A connection on its way to the hub of its space.
@@ -28,18 +34,26 @@ extension Hub {
         case .space(let own):
             guard let space, space != own else { return true }
             problem = "this is another space"
-        case .door(let spaces, let standsBy):
-            if standsBy, spaces.isEmpty {
-                close(connection, .shuttingDown, "this relay stands by: another one serves")
-                return false
-            }
-            if let name = space ?? (spaces.count == 1 ? spaces.first : nil), spaces.contains(name) {
+        case .door(let spaces, let elsewhere):
+            let isOnly = spaces.count + elsewhere.count == 1
+            let name = space ?? (isOnly ? spaces.first ?? elsewhere.keys.first : nil)
+            if let name, spaces.contains(name) {
                 connections[connection].input = .held(for: .space)
                 effects.append(.handOver(connections[connection].id, to: name))
                 return false
             }
+            switch name.flatMap({ elsewhere[$0] }) {
+            case .at(let address):
+                close(connection, .moved, "this relay stands by: \(address) serves", address: address)
+                return false
+            case .unknown:
+                close(connection, .shuttingDown, "this relay stands by: another one will serve")
+                return false
+            case nil: break
+            }
             let several = "this relay has several spaces: the name of one belongs behind its address, as in /school-a"
-            problem = spaces.isEmpty ? "this relay has no space yet" : space == nil ? several : "this relay has no such space"
+            let isNone = spaces.isEmpty && elsewhere.isEmpty
+            problem = isNone ? "this relay has no space yet" : space == nil ? several : "this relay has no such space"
         }
         close(connection, .spaceUnknown, problem)
         return false

@@ -66,6 +66,10 @@ struct StorageState {
     var head = 0
     /// Why nothing can be changed, if so. [SG2]
     var failure: String?
+    /// The same for users.
+    var refusal = "the relay can store nothing now: its log says why"
+    /// No log of the space is reached. [SG5]
+    var isAlone = false
     /// What was removed and is still on the disk. [AC14, BL9]
     var erasure = ErasureState()
 }
@@ -73,7 +77,7 @@ struct StorageState {
 extension Hub {
     /// - Throws: `storageFailed` while nothing can be stored, `busy` while too much waits for it. [SG3]
     func checkStorage() throws(WireError) {
-        guard storage.failure == nil else { throw WireError(.storageFailed, "the relay can store nothing now: its log says why") }
+        guard storage.failure == nil else { throw WireError(.storageFailed, storage.refusal) }
         try accounts.unjournaled.checkWaiting("changes wait to be stored", of: accounts.payer)
     }
 
@@ -211,8 +215,10 @@ extension Hub {
 
     /// Undoes what was not revealed, answers the requests for it, and takes no changes until `storageRecovered`. [SG2]
     ///
-    /// - Parameter text: for the log alone. It may name files of this machine.
-    mutating func storageFailed(_ text: String) {
+    /// - Parameters:
+    ///   - text: for the log alone. It may name files of this machine.
+    ///   - undecided: of changes up to and including this sequence nobody is told anything.
+    mutating func storageFailed(_ text: String, undecidedThrough undecided: UInt64 = 0) {
         if storage.failure == nil { log(.error, "changes cannot be stored, the relay is read-only: \(text)") }
         storage.failure = text
         counters.storageFailures += 1
@@ -221,17 +227,19 @@ extension Hub {
         storage.head = 0
         accounts.unjournaled.holdNothing()
         // The newest first: a user who waited before an older removal stands before users who came after it. [LK4]
-        for part in undone.flatMap(\.subject.parts).reversed() {
-            switch part {
-            case .metadata(let book, _): undoMetadata(book)
-            case .lock(let lock, let transition): undoLock(lock, transition)
-            case .board(let transition): undoBoard(transition)
-            case .claims(let users): claimsWereNotStored(users)
-            case .moderation: undoModeration()
-            case .forgotten, .channelGone, .together, .nothing: break
+        for change in undone.reversed() {
+            for part in change.subject.parts.reversed() {
+                switch part {
+                case .metadata(let book, _): undoMetadata(book)
+                case .lock(let lock, let transition): undoLock(lock, transition)
+                case .board(let transition): undoBoard(transition, isTold: change.sequence > undecided)
+                case .claims(let users): claimsWereNotStored(users)
+                case .moderation: undoModeration()
+                case .forgotten, .channelGone, .together, .nothing: break
+                }
             }
         }
-        for change in undone {
+        for change in undone where change.sequence > undecided {
             if let requester = change.requester, connections.has(requester.connection) {
                 let error = WireError(.storageFailed, "the change could not be stored: the relay's log says why")
                 refuse(requester.connection.place, error, id: requester.id)
@@ -250,6 +258,13 @@ extension Hub {
         settleUndoneBoards(boardsUndone)
         usesWereNotStored()
         giveUpErasure()
+    }
+
+    /// What is not durable goes on. [SG5]
+    mutating func storageAlone(undecidedThrough sequence: UInt64) {
+        storage.refusal = "this relay is alone: it cannot reach the log of its space, and stores nothing until it does"
+        storage.isAlone = true
+        storageFailed("the log of the space cannot be reached", undecidedThrough: sequence)
     }
 
     mutating func storageRecovered() {

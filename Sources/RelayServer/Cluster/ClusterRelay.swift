@@ -17,6 +17,8 @@ package final class ClusterRelay: Sendable {
     private let space: String
     private let folder: String
     private let keys: LoggedKeys?
+    /// Where clients reach it, as others say.
+    private let shownAddress: RelayAddress?
     private let place = RelayPlace()
     private let options: Mutex<WhiteboardRelay.Options>
     private let relay = Mutex<WhiteboardRelay?>(nil)
@@ -28,7 +30,7 @@ package final class ClusterRelay: Sendable {
         _ options: WhiteboardRelay.Options
     ) {
         (self.door, self.node, self.journal, space, self.folder, self.options) = (door, node, journal, log.space, folder, Mutex(options))
-        keys = log.secret.map { LoggedKeys(secret: $0, space: log.space) }
+        (keys, shownAddress) = (log.secret.map { LoggedKeys(secret: $0, space: log.space) }, log.address)
         place.opens(at: door.address)
     }
 
@@ -50,7 +52,7 @@ package final class ClusterRelay: Sendable {
         let opened = try await journal.open(waits: options.waitsForFolder, progress: options.didRead)
         do throws(RelayServerError) {
             let place = try JournalWriter.place(in: opened)
-            let door = try await WhiteboardRelay.start(ofDoor(options), permit: { _ in }, as: .door(to: [], standsBy: true))
+            let door = try await WhiteboardRelay.start(ofDoor(options), permit: { _ in }, as: .door(to: [], elsewhere: [log.space: .unknown]))
             let cluster = ClusterRelay(door, node, journal, log, path, options)
             do {
                 let controls = try WhiteboardRelay.controls(options, door.address, cluster.answers())
@@ -60,6 +62,7 @@ package final class ClusterRelay: Sendable {
                 throw RelayServerError(text: "\(error)")
             }
             await door.engine.tellMetrics(of: node)
+            await cluster.follow(LoggedAddress.whereabouts(in: opened.entries, own: log.address) ?? .unknown)
             cluster.duties.withLock { $0 = Task { [weak cluster] in for await duty in duties { await cluster?.carryOut(duty) } } }
             await node.begin(journal, at: place)
             return cluster
@@ -94,6 +97,7 @@ package final class ClusterRelay: Sendable {
     private func carryOut(_ duty: SpaceNode.Duty) async {
         switch duty {
         case .serve(let lease, let start, let result): await serve(lease, start, result)
+        case .follow(let owner): if relay.withLock({ $0 == nil }) { await follow(owner) }
         case .standBy(let reason):
             await end()
             log(.info, "space \(space): \(reason.text). This relay stands by.")
@@ -110,6 +114,8 @@ package final class ClusterRelay: Sendable {
                 ofSpace(), permit: { _ in }, as: .space(space), behind: place, owning: ownership)
             self.relay.withLock { $0 = relay }
             if !isKnown { keepKeys() }
+            let own = LoggedAddress.entry(of: shownAddress)
+            relay.engine.enter { if $0.isServing { $0.hub.handle(.keep(own), at: Engine.now()) } }
             guard !lease.isOver else { return }
             await door.engine.lead(to: [space: relay.engine], failed: [])
             log(.info, "space \(space): this relay owns it, with start \(start), and serves.")
@@ -131,13 +137,15 @@ package final class ClusterRelay: Sendable {
 
     /// Whose ownership it was takes no turn any more.
     private func end() async {
-        await door.engine.lead(to: [:], failed: [])
+        await follow(.unknown)
         let relay = relay.withLock { relay in
             defer { relay = nil }
             return relay
         }
         await relay?.stop()
     }
+
+    private func follow(_ owner: Whereabouts) async { await door.engine.lead(to: [:], failed: [], elsewhere: [space: owner]) }
 
     private func log(_ level: LogLine.Level, _ text: String) { options.withLock { $0.log }(LogLine(level, text)) }
 

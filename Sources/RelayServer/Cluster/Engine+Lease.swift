@@ -47,9 +47,16 @@ extension Engine {
         for link in links.compactMap({ $0 }) where link.isUsable { ended(link.id, .byHub) }
     }
 
+    /// The log cannot be reached. [SG5]
+    func goOnAlone(undecidedThrough sequence: UInt64) {
+        guard takesTurn() else { return }
+        hub.handle(.storageAlone(undecidedThrough: sequence), at: Self.now())
+        finishTurn()
+    }
+
     /// The log and the own disk have it.
     func shown(through sequence: UInt64) {
-        guard let ownership, ownership.lease.mayAct(at: Self.now().instant) else { return }
+        guard let ownership, ownership.lease.mayShow(at: Self.now().instant) else { return }
         stored(.persisted(through: sequence))
     }
 }

@@ -9,11 +9,16 @@ final class Lease: Sendable {
     }
 
     private let state: Mutex<State>
+    /// Turns go on behind its moment, until it is over; nothing durable is shown in them.
+    private let goesOnAlone: Bool
 
-    init(until moment: Instant) { state = Mutex(.until(moment)) }
+    init(until moment: Instant, goesOnAlone: Bool = false) { (state, self.goesOnAlone) = (Mutex(.until(moment)), goesOnAlone) }
 
-    /// Whether a turn may begin. Each asks by its own clock, so that a process that was stopped, and continues, is told no.
-    func mayAct(at now: Instant) -> Bool { state.withLock { if case .until(let moment) = $0 { now < moment } else { false } } }
+    /// Whether what is durable may be shown. Each asks by its own clock, so that a process that was stopped, and continues, is told no.
+    func mayShow(at now: Instant) -> Bool { state.withLock { if case .until(let moment) = $0 { now < moment } else { false } } }
+
+    /// Whether a turn may begin, and its bytes be written.
+    func mayAct(at now: Instant) -> Bool { goesOnAlone ? !isOver : mayShow(at: now) }
 
     var isOver: Bool { state.withLock { if case .over = $0 { true } else { false } } }
 

@@ -2,6 +2,20 @@ import RelayCluster
 import RelayIO
 import RelayStorage
 
+/// A log that a folder leaves.
+package struct LeftLog: Sendable {
+    package var space: String
+    /// Opens the keys that the log has. `nil`: those that are in the folder hold.
+    package var secret: [UInt8]?
+
+    package init(space: String, secret: [UInt8]? = nil) { (self.space, self.secret) = (space, secret) }
+
+    @available(macOS 15, iOS 18, *)
+    func takeKeys(_ sealed: [UInt8]?, into folder: String) throws(RelayServerError) {
+        if let secret { _ = try LoggedKeys(secret: secret, space: space).take(sealed, into: folder) }
+    }
+}
+
 /// The keys of a space with a log: whoever owns the space has them from there, so that an address with a key is good at each node.
 @available(macOS 15, iOS 18, *)
 struct LoggedKeys: Sendable {

@@ -13,11 +13,17 @@ package struct SpaceLogOptions: Sendable {
     package var servers: LogServers
     /// Seals the relay's keys in the log: the same at all nodes. `nil`: the relay has no keys.
     package var secret: [UInt8]?
-    package var settings: ClusterSettings
-
-    package init(space: String, servers: LogServers, secret: [UInt8]? = nil, settings: ClusterSettings = ClusterSettings()) {
-        (self.space, self.servers, self.secret, self.settings) = (space, servers, secret, settings)
+    /// Where clients reach this relay; `nil`: nobody is sent there.
+    package var address: RelayAddress?
+    /// Whether it goes on while it cannot reach the log. [SG5]
+    package var goesOnAlone = false
+    var settings: ClusterSettings {
+        var settings = ClusterSettings()
+        settings.orphan = goesOnAlone ? .serve : .stop
+        return settings
     }
+
+    package init(space: String, servers: LogServers) { (self.space, self.servers) = (space, servers) }
 }
 
 /// A node's part in a space, on a queue of its own: `SpaceMachine`, the link to the log, and who is told what follows of them.
@@ -30,6 +36,8 @@ actor SpaceNode {
     enum Duty: Sendable {
         case serve(Lease, start: UInt32, Result<JournalWriter.Opened, RelayServerError>)
         case standBy(SpaceMachine.StepDown)
+        /// Another node owns the space, and is reached here.
+        case follow(Whereabouts)
         case stopped(String)
     }
 
@@ -57,6 +65,8 @@ actor SpaceNode {
     /// Erasures that wait until what was submitted before them is stored.
     private var erasures: [(behind: UInt64, StoreErasure)] = []
     private var submitted: UInt64 = 0
+    /// While it is alone: changes through this one may be in the log.
+    private var undecided: UInt64?
     private var lastRole: SpaceMachine.Role?
     /// The append that is under way, and when it was first sent.
     private var sent: (id: SpaceLog.AppendID, at: Instant)?
@@ -81,8 +91,9 @@ actor SpaceNode {
     /// - Parameter place: what the folder has.
     func begin(_ journal: JournalWriter, at place: LogPlace) {
         self.journal = journal
-        machine = SpaceMachine(
-            disk: place, life: SystemEntropy.word(), seed: SystemEntropy.word(), settings: options.settings, at: now)
+        var settings = options.settings
+        settings.startMin = WhiteboardRelay.startNumber(after: 0, wallMilliseconds: SystemClock.wallMilliseconds()) ?? 1
+        machine = SpaceMachine(disk: place, life: SystemEntropy.word(), seed: SystemEntropy.word(), settings: settings, at: now)
         timer = DeadlineTimer(queue: executor.queue) { @Sendable [weak self] in self?.assumeIsolated { $0.handle(.deadlineReached) } }
         let stream = "space-\(options.space)"
         let link = LogLink(options.servers, stream: stream, queue: executor.queue, log: log) { @Sendable [weak self] answer in
@@ -149,6 +160,7 @@ actor SpaceNode {
         erasures += newErasures.map { (newest, $0) }
         if !searches.isEmpty { journal?.erase([], searches: searches) }
         takeErasures()
+        if undecided != nil { return refuseWaiting() }
         guard machine?.takesRecords == true else { return }
         let records = intake.withLock { intake in
             defer { intake.records = [] }
@@ -159,6 +171,16 @@ actor SpaceNode {
         // Whose T₁ is over gets the end of that ownership with the next event.
         guard let effects = machine?.submit(records, at: now) else { return }
         carryOut(effects)
+    }
+
+    /// What comes while this relay is alone is in no log, nor will be: the hub undoes it.
+    private func refuseWaiting() {
+        let isAny = intake.withLock { intake in
+            defer { intake.records = [] }
+            return !intake.records.isEmpty
+        }
+        guard isAny, let undecided else { return }
+        engine?.enter { $0.goOnAlone(undecidedThrough: undecided) }
     }
 
     /// An erasure is of what was submitted before it.
@@ -244,10 +266,16 @@ actor SpaceNode {
                     }
                 }
                 link?.call(call)
-            case .store(let records, let place): journal?.store(records, place)
+            case .store(let records, let place):
+                journal?.store(records, place)
+                let owner = LoggedAddress.whereabouts(in: records.lazy.flatMap(\.entries), own: options.address)
+                if lease == nil, let owner { duties.yield(.follow(owner)) }
             case .serve(let start): serve(start)
             case .show(let sequence): engine?.enter { $0.shown(through: sequence) }
-            case .serveAlone: preconditionFailure("a node that stops without its log was told to go on")
+            case .serveAlone(let sequence):
+                undecided = sequence
+                log(LogLine(.warning, "space \(options.space): the log cannot be reached; this relay goes on alone, and stores nothing"))
+                engine?.enter { $0.goOnAlone(undecidedThrough: sequence) }
             case .stepDown(let reason): stepDown(reason)
             case .stop(let reason):
                 let text = "space \(options.space): this relay follows and serves no more: \(reason.text)"
@@ -260,7 +288,7 @@ actor SpaceNode {
 
     private func serve(_ start: UInt32) {
         guard let journal, let until = machine?.actsUntil else { return }
-        let lease = Lease(until: until)
+        let lease = Lease(until: until, goesOnAlone: options.goesOnAlone)
         self.lease = lease
         (submitted, trimming) = (machine?.disk.sequence ?? 0, Trimming())
         journal.beginServing(start: start) { @Sendable [weak self] result in
@@ -278,7 +306,7 @@ actor SpaceNode {
         if let engine {
             engine.executor.queue.sync { engine.assumeIsolated { $0.endLease(saysGoodbye: reason == .resigned || reason == .diskFailed) } }
         }
-        (lease, engine, erasures, sent) = (nil, nil, [], nil)
+        (lease, engine, erasures, sent, undecided) = (nil, nil, [], nil, nil)
         intake.withLock { ($0.records, $0.erasures, $0.searches) = ([], [], []) }
         journal?.beginFollowing()
         duties.yield(.standBy(reason))

@@ -82,10 +82,12 @@ extension Engine {
 
     /// The door leads to these from now on.
     ///
-    /// - Parameter failed: those that did not start: who is for one of these is told to come back.
-    func lead(to spaces: [String: Engine], failed: Set<String>) {
+    /// - Parameters:
+    ///   - failed: those that did not start: who is for one of these is told to come back.
+    ///   - elsewhere: those that other relays serve.
+    func lead(to spaces: [String: Engine], failed: Set<String>, elsewhere: [String: Whereabouts] = [:]) {
         (self.spaces, failedSpaces) = (spaces, failed.count)
-        hub.handle(.spacesChanged(failed.union(spaces.keys)), at: Self.now())
+        hub.handle(.spacesChanged(failed.union(spaces.keys), elsewhere: elsewhere), at: Self.now())
         networkChanged()
     }
 }

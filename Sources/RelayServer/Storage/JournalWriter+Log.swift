@@ -12,6 +12,19 @@ extension JournalWriter {
     /// Where the log's place stands. No hub knows this key.
     static let placeKey = Array("Cplace".utf8)
 
+    static func isOfLog(_ key: [UInt8]) -> Bool { [placeKey, LoggedKeys.key, LoggedAddress.key].contains(key) }
+
+    /// The folder is of no log any more.
+    func leaveLog(_ opened: inout Opened) throws(RelayServerError) {
+        let own = opened.entries.filter { Self.isOfLog($0.key) }
+        do throws(JournalError) {
+            try journal?.amend(own.map { JournalEntry(key: $0.key, value: nil) })
+        } catch {
+            throw RelayServerError(text: "\(error)")
+        }
+        opened.entries.removeAll { Self.isOfLog($0.key) }
+    }
+
     /// What the folder has of the log.
     ///
     /// - Throws: when it has something that the log lacks: it has served without it.
@@ -73,7 +86,7 @@ extension JournalWriter {
                             do throws(RelayServerError) { try writer.note(start: start) } catch { return .failure(error) }
                             var opened = opened
                             opened.sealedKeys = opened.entries.first { $0.key == LoggedKeys.key }?.value
-                            opened.entries.removeAll { $0.key == Self.placeKey || $0.key == LoggedKeys.key }
+                            opened.entries.removeAll { Self.isOfLog($0.key) }
                             return .success(opened)
                         })
                 }

@@ -55,6 +55,7 @@ extension BoardSimulation {
         for effect in app.machine.takeEffects() {
             switch effect {
             case .openLink(let attempt): app.opening = attempt
+            case .goElsewhere: break
             case .closeLink(let attempt):
                 if app.opening == attempt { app.opening = nil }
                 if let link = app.connection, link.attempt == attempt {

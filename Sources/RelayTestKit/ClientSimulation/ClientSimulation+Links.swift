@@ -63,6 +63,7 @@ extension ClientSimulation {
     func carryOutEffects(_ client: SimulatedClient) throws {
         for effect in client.machine.takeEffects() {
             switch effect {
+            case .goElsewhere: break
             case .openLink(let attempt): client.opening = (attempt, now + UInt64.random(in: 0...30_000_000, using: &random))
             case .closeLink(let attempt):
                 if client.opening?.attempt == attempt { client.opening = nil }

@@ -41,6 +41,18 @@ extension Command {
             "--log-secret-file", as: "FILE",
             help: "Secret that seals the relay's keys in the log, the same at all relays of the space: 32…1024 bytes. With --auth key."),
         .value("--space", as: "NAME", help: "With --log: which space this relay is a part of; main unless named."),
+        .value(
+            "--reached-at", as: "ADDRESS",
+            help: "With --log: where clients reach this relay, such as relay://192.168.1.5:7420. The other relays send them there."),
+        .choice(
+            "--orphan", as: "MODE", of: ServeSettings.Orphan.self,
+            help: """
+                With --log, when the log cannot be reached for 10 s: stop (default: nobody is served), or serve (messages that are not \
+                retained and live points go on, and nothing is stored).
+                """),
+        .flag(
+            "--leave-log",
+            help: "Without --log: the data folder leaves the log of its space for good, and is served alone. With its --log-secret-file."),
         .choice(
             "--auth", as: "MODE", of: ServeSettings.Auth.self, default: .key,
             help: "Who may connect: key (anyone with the join or host key), token, or open (anyone, with all rights)."),
@@ -135,10 +147,12 @@ struct ServeSettings: Sendable {
     /// Its space has a log.
     let log: SpaceLogOptions?
 
+    enum Orphan: String, CaseIterable, Sendable { case stop, serve }
+
     /// Those that hold after a restart only; the rates, because clients were told them.
     static let needRestart: Set<String> = [
-        "--host", "--port", "--log", "--log-login-file", "--log-secret-file", "--space", "--wait-for-folder", "--no-announce", "--data-dir", "--in-memory", "--spaces", "--auth", "--flush",
-        "--log-format", "--control",
+        "--host", "--port", "--log", "--log-login-file", "--log-secret-file", "--space", "--reached-at", "--orphan", "--leave-log",
+        "--wait-for-folder", "--no-announce", "--data-dir", "--in-memory", "--spaces", "--auth", "--flush", "--log-format", "--control",
         "--message-rate", "--packet-rate", "--metadata-rate",
     ]
 
@@ -161,6 +175,7 @@ struct ServeSettings: Sendable {
         waitsForFolder = arguments.flag("--wait-for-folder")
         if waitsForFolder, folder == nil { throw arguments.wrong("--wait-for-folder", "does not go with --in-memory") }
         log = try Self.log(arguments)
+        options.leavesLog = try Self.leftLog(arguments)
         options.access = try Self.access(arguments)
         options.web = try Self.web(arguments)
         options.tls = try Self.tls(arguments)
@@ -210,30 +225,57 @@ struct ServeSettings: Sendable {
     /// The space's log, if it has one.
     private static func log(_ arguments: Arguments) throws -> SpaceLogOptions? {
         guard let servers = arguments.value("--log") else {
-            for name in ["--log-login-file", "--log-secret-file", "--space"] where arguments.value(name) != nil {
+            let ofLeaving: Set = arguments.flag("--leave-log") ? ["--log-secret-file", "--space"] : []
+            for name in ["--log-login-file", "--log-secret-file", "--orphan", "--reached-at", "--space"]
+            where arguments.value(name) != nil && !ofLeaving.contains(name) {
                 throw arguments.wrong(name, "goes with --log")
             }
             return nil
         }
+        if arguments.flag("--leave-log") { throw arguments.wrong("--leave-log", "does not go with --log") }
         for name in ["--in-memory", "--spaces"] where arguments.flag(name) { throw arguments.wrong("--log", "does not go with \(name)") }
         let login = try arguments.value("--log-login-file").map { path in
             try used("--log-login-file", arguments) { try Arguments.secret(in: path) }
         }
-        let secret = try arguments.value("--log-secret-file").map { path in
-            try used("--log-secret-file", arguments) { try sealingSecret(in: path) }
-        }
+        let secret = try logSecret(arguments)
         let hasKeys = try arguments.choice("--auth", of: Auth.self) ?? .key == .key
         if hasKeys, secret == nil { throw UsageError("--log with --auth key wants what seals the keys: option --log-secret-file") }
-        let space: SpaceName
+        let space = try logSpace(arguments)
+        var log: SpaceLogOptions
+        do throws(RelayServerError) {
+            log = SpaceLogOptions(space: space, servers: try LogServers(servers, login: login))
+        } catch {
+            throw arguments.wrong("--log", error.text)
+        }
+        log.secret = secret
+        log.goesOnAlone = try arguments.choice("--orphan", of: Orphan.self) == .serve
+        if let text = arguments.value("--reached-at") {
+            guard let address = RelayAddress(text) else { throw arguments.wrong("--reached-at", "is no address of a relay") }
+            let hasTLS = arguments.value("--tls-certificate") != nil
+            guard (address.protection != .plain) == hasTLS else {
+                throw arguments.wrong("--reached-at", "begins with \(hasTLS ? "relays" : "relay")://, as this relay's TLS is")
+            }
+            log.address = address
+        }
+        return log
+    }
+
+    private static func leftLog(_ arguments: Arguments) throws -> LeftLog? {
+        guard arguments.flag("--leave-log") else { return nil }
+        return LeftLog(space: try logSpace(arguments), secret: try logSecret(arguments))
+    }
+
+    private static func logSpace(_ arguments: Arguments) throws -> String {
         do throws(WireError) {
-            space = try SpaceName(arguments.value("--space") ?? "main")
+            return try SpaceName(arguments.value("--space") ?? "main").text
         } catch {
             throw arguments.wrong("--space", "cannot be used: \(error.text)")
         }
-        do throws(RelayServerError) {
-            return SpaceLogOptions(space: space.text, servers: try LogServers(servers, login: login), secret: secret)
-        } catch {
-            throw arguments.wrong("--log", error.text)
+    }
+
+    private static func logSecret(_ arguments: Arguments) throws -> [UInt8]? {
+        try arguments.value("--log-secret-file").map { path in
+            try used("--log-secret-file", arguments) { try sealingSecret(in: path) }
         }
     }
 

@@ -1,5 +1,6 @@
 import RelayCluster
 import RelayCore
+import RelayIO
 import RelayJournal
 import RelayStorage
 import Testing
@@ -74,6 +75,46 @@ import Testing
             #expect(throws: RelayServerError.self) { try JournalWriter.place(in: found) }
             await second.close()
         }
+    }
+
+    @Test("is served without its log by whoever says that it leaves it, and then for good; its keys are those of the log, if they can be opened")
+    func left() async throws {
+        try await withTemporaryPath { path in
+            let keys = LoggedKeys(secret: [UInt8](repeating: 7, count: 32), space: "main")
+            let ring = try KeyRing(folder: path)
+            let first = try writer(path)
+            _ = try await first.open()
+            first.store([], place(1, start: 5, sequence: 0))
+            let entries = [keys.entry(of: ring.keys), LoggedAddress.entry(of: RelayAddress(host: "192.0.2.7"))]
+            first.store([JournalRecord(sequence: 1, entries: entries)], place(2, start: 5, sequence: 1))
+            await first.close()
+            var other = ring
+            try other.rotate(.join)
+            var options = WhiteboardRelay.Options(port: 0, storage: .folder(path), access: .keys())
+            let refusal = await #expect(throws: RelayServerError.self) { try await WhiteboardRelay.start(options) }
+            #expect(refusal?.text.contains("a space with a log") == true)
+            options.leavesLog = LeftLog(space: "main", secret: [UInt8](repeating: 8, count: 32))
+            await #expect(throws: RelayServerError.self) { try await WhiteboardRelay.start(options) }
+            options.leavesLog = LeftLog(space: "main", secret: keys.secret)
+            let lines = Mutex<[String]>([])
+            options.log = { line in if line.level == .warning { lines.withLock { $0.append(line.text) } } }
+            let relay = try await WhiteboardRelay.start(options)
+            #expect(relay.keys == ring.keys && lines.withLock { $0 } == [])
+            await relay.stop()
+            options.leavesLog = nil
+            await (try WhiteboardRelay.start(options)).stop()
+        }
+    }
+
+    @Test("says where the owner is reached, unless that is this node, or no address")
+    func whereabouts() {
+        let own = RelayAddress(host: "192.0.2.1")
+        func found(_ texts: String?..., key: [UInt8] = LoggedAddress.key) -> Whereabouts? {
+            LoggedAddress.whereabouts(in: texts.map { JournalEntry(key: key, value: $0.map { Array($0.utf8) }) }, own: own)
+        }
+        #expect(found() == nil && found("relay://a", key: Array("Z".utf8)) == nil)
+        #expect(found("relay://a:1", "relays://b:2") == .at("relays://b:2") && found("relay://a:1", nil) == .unknown)
+        #expect(found("relay://192.0.2.1:7420") == .unknown && found("no address") == .unknown)
     }
 
     @Test("keeps other relays out while its roles change")

@@ -1,0 +1,26 @@
+internal import RelayCore
+import RelayIO
+import RelayStorage
+
+/// Where clients reach the owner of a space with a log, as the log says. [SE17]
+enum LoggedAddress {
+    /// No hub knows this key of the journal.
+    static let key = Array("Cowner".utf8)
+
+    /// - Parameter address: `nil`: the owner does not say.
+    static func entry(of address: RelayAddress?) -> JournalEntry {
+        JournalEntry(key: key, value: address.map { Array($0.description.utf8) })
+    }
+
+    /// What records say of it, if they say something. An address that is none counts as not said.
+    ///
+    /// - Parameter own: where this node is reached, which is not the owner then.
+    static func whereabouts(in entries: some Sequence<JournalEntry>, own: RelayAddress?) -> Whereabouts? {
+        var found: Whereabouts?
+        for entry in entries where entry.key == key {
+            let address = entry.value.flatMap { String(validating: $0, as: UTF8.self) }.flatMap { RelayAddress($0) }
+            found = address.flatMap { $0 == own ? nil : .at($0.description) } ?? .unknown
+        }
+        return found
+    }
+}
