@@ -107,7 +107,7 @@ import Testing
         #expect(node.effects.said == [.serve(start: 5)] && node.machine.actsUntil == sent + ClusterSettings().ownerLease)
     }
 
-    @Test("no start number is below the least that a node may take, and each is greater than the one before", arguments: [3, 5, 1_000] as [UInt32])
+    @Test("no start number is below the least of a node, and each is greater than the one before", arguments: [3, 5, 1_000] as [UInt32])
     func starts(least: UInt32) {
         let (node, script) = Self.standby { $0.startMin = least }
         node.wait(.seconds(15))

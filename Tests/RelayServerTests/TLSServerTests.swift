@@ -188,7 +188,7 @@
             }
         }
 
-        @Test("[SE17, TL4] a client that has pinned a key goes to any address with TLS that it is told, and lets in nobody there without that key")
+        @Test("[SE17, TL4] a client that has pinned a key goes where it is sent, and does not come in at a server without that key")
         func moved() async throws {
             try await withRelay { server, files, options in
                 let stranger = try Files()

@@ -52,7 +52,8 @@ package final class ClusterRelay: Sendable {
         let opened = try await journal.open(waits: options.waitsForFolder, progress: options.didRead)
         do throws(RelayServerError) {
             let place = try JournalWriter.place(in: opened)
-            let door = try await WhiteboardRelay.start(ofDoor(options), permit: { _ in }, as: .door(to: [], elsewhere: [log.space: .unknown]))
+            let part = RelayPart.door(to: [], elsewhere: [log.space: .unknown])
+            let door = try await WhiteboardRelay.start(ofDoor(options), permit: { _ in }, as: part)
             let cluster = ClusterRelay(door, node, journal, log, path, options)
             do {
                 let controls = try WhiteboardRelay.controls(options, door.address, cluster.answers())

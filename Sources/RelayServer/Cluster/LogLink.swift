@@ -39,7 +39,8 @@ final class LogLink: @unchecked Sendable {
     private var follows: UInt64 = 0
     private enum EndQuestion { case none, asked(UInt64, next: UInt64?) }
     private var question = EndQuestion.none
-    private var lastProblem: String?
+    /// What was last said of each server, and of the log; nothing behind a link that was good.
+    private var problems: [Int: String] = [:]
     /// Where the link leads; `nil`: nowhere.
     private(set) var connectedTo: String?
 
@@ -52,7 +53,7 @@ final class LogLink: @unchecked Sendable {
 
     /// - Parameters:
     ///   - answer: called on the queue, never within a call.
-    ///   - log: told of servers that cannot be used, once for each reason in a row.
+    ///   - log: told of servers that cannot be used, of each once for a reason, until a link is good.
     init(
         _ servers: LogServers, stream: String, queue: DispatchQueue, log: @escaping @Sendable (LogLine) -> Void,
         answer: @escaping @Sendable (SpaceLog.Answer) -> Void
@@ -176,13 +177,15 @@ final class LogLink: @unchecked Sendable {
     private func ended(_ problem: String) {
         endSocket()
         guard !isClosed else { return }
-        let text = "the log's server \(servers[place].host):\(servers[place].port): \(problem)"
-        if text != lastProblem { log(LogLine(.warning, text)) }
-        lastProblem = text
+        warn("the log's server \(servers[place].host):\(servers[place].port): \(problem)", of: place)
         place = (place + 1) % servers.count
         queue.asyncAfter(deadline: .now() + .milliseconds(Self.pauseMilliseconds)) { @Sendable [weak self, attempt] in
             if let self, attempt == self.attempt { self.connect() }
         }
+    }
+
+    private func warn(_ text: String, of place: Int) {
+        if problems.updateValue(text, forKey: place) != text { log(LogLine(.warning, text)) }
     }
 
     private func endSocket() {
@@ -284,14 +287,12 @@ final class LogLink: @unchecked Sendable {
                     return failed("\(error)")
                 }
             case .opened(let info, _):
-                (isOpen, openBy, lastProblem) = (true, nil, nil)
+                (isOpen, openBy, problems) = (true, nil, [:])
                 connectedTo = "\(servers[place].host):\(servers[place].port)"
                 log(LogLine(.debug, "the log \(stream) is at NATS server \(info.name), \(connectedTo!)"))
                 answer(.linked)
             case .notOpened(let failure):
-                let text = "the log's stream \(stream) cannot be examined: \(failure)"
-                if text != lastProblem { log(LogLine(.warning, text)) }
-                lastProblem = text
+                warn("the log's stream \(stream) cannot be examined: \(failure)", of: -1)
             case .denied(let text): log(LogLine(.warning, "the log's server refuses: \(text)"))
             case .appended(let name, let outcome):
                 guard let id = Self.id(of: name) else { continue }

@@ -23,9 +23,10 @@ extension Engine {
         case Path.readiness:
             let own = hub.hindrance, failed = Array(repeating: "it does not start", count: failedSpaces)
             guard own == nil, !spaces.isEmpty || !failed.isEmpty else { return Self.readiness(own) }
+            let isOfNode = node != nil
             askSpaces(for: id, { $0.hub.hindrance }) { hindrances in
                 let (hindered, all) = (failed + hindrances.compactMap(\.value), failed.count + hindrances.count)
-                return Self.readiness(hindered.first.map { "\(hindered.count) of \(all) spaces: \($0)" })
+                return Self.readiness(hindered.first.map { isOfNode ? $0 : "\(hindered.count) of \(all) spaces: \($0)" })
             }
             return nil
         case Path.metrics:

@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("is served without its log by whoever says that it leaves it, and then for good; its keys are those of the log, if they can be opened")
+    @Test("is served without its log by whoever says that it leaves it, and for good; its keys are those of the log")
     func left() async throws {
         try await withTemporaryPath { path in
             let keys = LoggedKeys(secret: [UInt8](repeating: 7, count: 32), space: "main")
