@@ -40,6 +40,7 @@ import Testing
             engine.hub.handle(.shutdown, at: Engine.now())
             if isOver { lease.end() }
             engine.finishTurn()
+            engine.ownership = nil
         }
         var rest: [UInt8]?
         // A connection that is cut with something unread is reset.
