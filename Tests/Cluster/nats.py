@@ -62,12 +62,12 @@ def until(what, holds):
 class Server:
     """One process of nats-server, on its folder."""
 
-    def __init__(self, binary, folder, name, port, monitor, cluster):
+    def __init__(self, binary, folder, name, port, monitor, cluster, sync):
         self.binary, self.name, self.port, self.monitor, self.process = binary, name, port, monitor, None
         self.folder = folder / name
         self.folder.mkdir()
         lines = [f"server_name: {name}", f"listen: 127.0.0.1:{port}", f"http: 127.0.0.1:{monitor}",
-                 f'jetstream {{ store_dir: "{self.folder}", max_file: 4GB, sync_interval: always }}']
+                 f'jetstream {{ store_dir: "{self.folder}", max_file: 4GB{f", sync_interval: {sync}" if sync else ""} }}']
         (self.folder / "conf").write_text("\n".join([*lines, cluster]) + "\n")
 
     def start(self):
@@ -86,18 +86,30 @@ class Server:
         except (OSError, ValueError, urllib.error.URLError):
             return None
 
+    def request(self, subject, body, user, password):
+        """What JetStream answers, over a connection of its own without TLS."""
+        with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as sock, sock.makefile("rb") as lines:
+            hello, body = json.dumps({"verbose": False, "user": user, "pass": password}), json.dumps(body)
+            sock.sendall(f"CONNECT {hello}\r\nSUB answer 1\r\nPUB {subject} answer {len(body)}\r\n{body}\r\n".encode())
+            for line in lines:
+                if line.startswith(b"-ERR"):
+                    raise Failed(f"server {self.name} refuses {subject}: {line.decode().strip()}")
+                if line.startswith(b"MSG "):
+                    return json.loads(lines.readline())
+        raise Failed(f"server {self.name} does not answer {subject}")
+
     def is_ready(self):
         return (self.ask("healthz") or {}).get("status") == "ok"
 
 
-def servers(binary, folder, count, more=""):
-    """With more lines in their configuration."""
+def servers(binary, folder, count, more="", sync="always"):
+    """With more lines in their configuration. sync: their `sync_interval`; None: the server's own."""
     ports = free_ports(3 * count)
     routes = ", ".join(f"nats-route://127.0.0.1:{port}" for port in ports[2 * count:])
     made = []
     for number in range(count):
         cluster = f"cluster {{ name: c, listen: 127.0.0.1:{ports[2 * count + number]}, routes: [{routes}] }}" if count > 1 else ""
-        made.append(Server(binary, folder, f"n{number + 1}", ports[number], ports[count + number], f"{cluster}\n{more}"))
+        made.append(Server(binary, folder, f"n{number + 1}", ports[number], ports[count + number], f"{cluster}\n{more}", sync))
     return made
 
 

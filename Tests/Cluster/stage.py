@@ -60,7 +60,8 @@ class Relay:
         self.port = port
         self.words = [str(binary), "serve", "--host", "127.0.0.1", "--port", str(port), "--data-dir", str(folder), "--no-announce",
                       *map(str, options)]
-        self.process, self.is_over, self.serves = None, False, threading.Event()
+        self.process, self.is_over, self.serves, self.may_begin = None, False, threading.Event(), threading.Event()
+        self.may_begin.set()
         self.runs = []  # the lines of standard error of each process
         self.codes = []  # how each ended
         self.thread = threading.Thread(target=self._supervise, daemon=True)
@@ -80,6 +81,7 @@ class Relay:
             reader.join()
             if not self.is_over:
                 time.sleep(RESTART)
+                self.may_begin.wait()
 
     @staticmethod
     def _read(process, lines):
@@ -93,8 +95,19 @@ class Relay:
     def signal(self, number):
         self.process.send_signal(number)
 
+    def hold(self):
+        """Ends the process in order; the next one begins with `go_on`."""
+        self.may_begin.clear()
+        ended = len(self.codes)
+        self.signal(signal.SIGTERM)
+        until(lambda: len(self.codes) > ended, "a relay ends")
+
+    def go_on(self):
+        self.may_begin.set()
+
     def end(self):
         self.is_over = True
+        self.may_begin.set()
         with contextlib.suppress(AttributeError, ProcessLookupError):
             self.process.send_signal(signal.SIGCONT)
             self.process.terminate()
