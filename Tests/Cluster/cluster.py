@@ -37,6 +37,7 @@ import nats  # noqa: E402
 from copies import copy  # noqa: E402
 from cuts import cut  # noqa: E402
 from disks import full  # noqa: E402
+from machines import Machines  # noqa: E402
 from space import NAME, TAKE_OVER, Space, where  # noqa: E402
 from stage import Stage, Wrong, need, run, until  # noqa: E402
 from daemon import find_binary  # noqa: E402
@@ -158,6 +159,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checks", nargs="*", metavar="CHECK", help=f"{', '.join(CHECKS)}; without one all run")
     parser.add_argument("--kills", type=int, default=2, help="kill -9 of the owner")
+    parser.add_argument("--machines", action="store_true", help="in network namespaces, a relay and a server in each; as root")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     parser.add_argument("--binary", type=pathlib.Path)
     parser.add_argument("--server", type=pathlib.Path, help="nats-server")
@@ -171,7 +173,7 @@ def main():
     began, space = time.monotonic(), None
     with Stage(arguments.binary, NAME, "localhost") as stage:
         try:
-            space = Space(stage, arguments)
+            space = (Machines if arguments.machines else Space)(stage, arguments)
             space.begin(arguments.server)
             space.draw()
             for name, check in CHECKS.items():

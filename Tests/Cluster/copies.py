@@ -2,7 +2,7 @@
 
 import time
 
-from space import LOGIN, SPACE
+from space import LOGIN, SPACE, where
 from stage import need, run, until
 
 
@@ -17,7 +17,7 @@ def copy(space, _):
     need(empty.page("readyz") != "ready", "the relay that lacks entries is ready")
     empty.end()
     space.nodes.remove(empty)
-    space.ports.remove(empty.port)
+    space.places.remove(where(empty))
     archive, folder = space.stage.folder / "backup.tar", "copied"
     for words in (("backup", "--data-dir", space.owner().folder, "--to", archive),
                   ("restore", archive, "--data-dir", space.stage.folder / folder)):

@@ -1,33 +1,27 @@
-"""The owner is cut off from all servers of the log: its links end, nothing passes, or answers alone do not."""
+"""The owner is cut off from all servers of the log."""
 
 import contextlib
 import time
 
-from space import TAKE_OVER, links
+from space import TAKE_OVER
 from stage import need, until
 from writers import CHANNEL
 
 TALK = "talk"
 PACE = 0.05  # seconds between two messages of who talks: below the rate of messages
-# What is held passes when the cut heals, with appends among it that are late.
-CUTS = {
-    "links end": lambda link: link.refuse(True),
-    "nothing passes": lambda link: link.hold(links.UP, links.DOWN),
-    "no answer passes": lambda link: link.hold(links.DOWN),
-}
 
 
 def cut(space, _):
-    """The first relay, whose links can be cut. It follows afterwards, and owns the space again."""
-    for what, how in CUTS.items():
+    """The first relay, in each way. It follows afterwards, and owns the space again."""
+    for what, (begin, heal) in space.cuts().items():
         space.hand_to(space.nodes[0])
-        cut_off(space, what, how)
+        cut_off(space, what, begin, heal)
         space.until_follows(space.nodes[0])
     space.hand_to(space.nodes[0])
     space.writers.all_stored_since(time.monotonic())
 
 
-def cut_off(space, what, how):
+def cut_off(space, what, begin, heal):
     """Two who stay with the owner talk: messages go on for a while, and end before another relay serves. Records that one of them has
     seen must be on the board in the end."""
     old = space.nodes[0]
@@ -45,8 +39,7 @@ def cut_off(space, what, how):
         return any(node.owns for node in space.nodes[1:])
 
     def act():
-        for link in space.links:
-            how(link)
+        begin()
         until(another_serves, f"another relay serves while {what}", TAKE_OVER)
         mark = witness.mark()
         with contextlib.suppress(Exception):
@@ -57,8 +50,7 @@ def cut_off(space, what, how):
         need(not heard, f"the relay that is cut off has told of {len(heard)} messages and records behind its time")
         space.shown |= {event["key"] for event in witness.since(0, "deliver") if event["key"]}
         until(lambda: not old.owns, "the relay that is cut off stands by")
-        for link in space.links:
-            link.heal()
+        heal()
 
-    space.round(f"owner cut off, {what}", act)
+    space.round(f"owner cut off: {what}", act)
     need(len(old.runs) == processes, f"the relay that was cut off ended: {old.runs[0][-3:]}")

@@ -18,6 +18,7 @@ from writers import Writer, Writers
 NAME = "board.test"
 SPACE = "lesson"
 LOGIN = ("relay", "of the lesson's log")
+AUTHORIZATION = 'authorization { user: %s, password: "%s" }' % LOGIN
 # What ends the waiting for a take-over: T₂, its jitter, an election, on a busy machine.
 TAKE_OVER = 60.0
 
@@ -34,7 +35,7 @@ links = load_links()
 
 
 def where(relay):
-    return {"name": NAME, "port": relay.port}
+    return {"name": NAME, "host": relay.host, "port": relay.port}
 
 
 class Roamer(Writer):
@@ -42,12 +43,12 @@ class Roamer(Writer):
 
     cut = Writer.cut | {"HB3"}
 
-    def __init__(self, name, ports):
-        self.ports, self.turns = ports, itertools.count()
-        super().__init__(name, None)
+    def __init__(self, name, places):
+        self.turns = itertools.count()
+        super().__init__(name, places)
 
     def place(self):
-        return {"name": NAME, "port": self.ports[next(self.turns) % len(self.ports)]}
+        return self.where[next(self.turns) % len(self.where)]
 
     def longest(self, began):
         """The most seconds between two words of `stored`, from the last one before a moment on."""
@@ -58,14 +59,14 @@ class Roamer(Writer):
 class Node(Relay):
     """A relay of the space."""
 
-    def __init__(self, binary, port, folder, *options):
-        self.binary, self.folder = binary, folder
-        super().__init__(binary, port, folder, *options)
+    def __init__(self, binary, *more, **others):
+        self.binary = binary
+        super().__init__(binary, *more, **others)
 
     def page(self, path):
         """What it answers, whatever the status; nothing while it does not."""
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/{path}", timeout=2) as answer:
+            with urllib.request.urlopen(f"http://{self.host}:{self.port}/{path}", timeout=2) as answer:
                 return answer.read().decode().strip()
         except urllib.error.HTTPError as refused:
             return refused.read().decode().strip()
@@ -88,7 +89,7 @@ class Space:
     def __init__(self, stage, arguments):
         self.stage, self.binary, self.dice = stage, arguments.binary, random.Random(arguments.seed)
         self.nodes, self.people, self.writers, self.waited = [], {}, None, {}
-        self.free, self.ports = free_ports(8), []  # for relays, and of those that have come
+        self.ports, self.places = free_ports(8), []  # for relays, and of those that have come
         self.shown = set()  # keys of records that witnesses have seen
 
     def begin(self, server, sync="always"):
@@ -96,50 +97,64 @@ class Space:
         stage = self.stage
         # The relays read the certificate's root where OpenSSL looks for those of the system.
         os.environ["SSL_CERT_FILE"] = str(stage.folder / "root.pem")
-        self.servers = nats.servers(server, stage.folder, 3, """
-            tls { cert_file: "%s/server.pem", key_file: "%s/server.key" }
-            allow_non_tls: true
-            authorization { user: %s, password: "%s" }""" % (stage.folder, stage.folder, *LOGIN), sync)
-        for server in self.servers:
-            server.start()
-            stage.things.callback(self.end_server, server)
-        for server in self.servers:
-            until(server.is_ready, f"server {server.name}")
+        tls = f'tls {{ cert_file: "{stage.folder}/server.pem", key_file: "{stage.folder}/server.key" }}\nallow_non_tls: true\n'
+        self.begin_servers(nats.servers(server, stage.folder, 3, tls + AUTHORIZATION, sync))
         self.links = [links.Proxy(self.dice) for _ in self.servers]
         for link, server in zip(self.links, self.servers):
             link.target = server.port
             stage.things.callback(link.close)
-        login, secret = stage.folder / "login", stage.folder / "secret"
-        login.write_text(":".join(LOGIN) + "\n")
-        secret.write_bytes(self.dice.randbytes(64))
-        secret.chmod(0o600)
-        self.options = ("--log-login-file", login, "--log-secret-file", secret, "--space", SPACE, "--log-level", "debug")
-        self.join("data0", self.links)
+        # Two by TLS, one in the clear.
+        by_links, self.log = (
+            ",".join(f"{way}:{place.port}" for way, place in zip(("tls://localhost", "tls://localhost", "nats://127.0.0.1"), places))
+            for places in (self.links, self.servers))
+        self.join("data0", by_links)
         self.join("data1")
         self.join("data2")
-        first = self.owner()
+        self.learn_key()
         # Those that were let in; some may have ended.
         came = [one for one in self.servers[0].ask("connz?state=all&auth=1")["connections"] if one.get("authorized_user")]
         by_tls = [one.get("tls_version") for one in came]
         need(by_tls and all(by_tls), f"TLS of the relays' connections to the first server: {by_tls}")
-        # The first owner's: at each node it lets in.
-        self.key = (first.folder / "join.key").read_text().strip()
-        self.proof = {"credential": {"key": self.key}}
 
-    def join(self, folder, places=None):
+    def begin_servers(self, servers):
+        self.servers = servers
+        for server in servers:
+            server.start()
+            self.stage.things.callback(self.end_server, server)
+        for server in servers:
+            until(server.is_ready, f"server {server.name}")
+        login, secret = self.stage.folder / "login", self.stage.folder / "secret"
+        login.write_text(":".join(LOGIN) + "\n")
+        secret.write_bytes(self.dice.randbytes(64))
+        secret.chmod(0o600)
+        self.options = ("--log-login-file", login, "--log-secret-file", secret, "--space", SPACE, "--log-level", "debug")
+
+    def join(self, folder, log=None, **more):
         """Another relay."""
-        # Two by TLS, one in the clear.
-        ways = ("tls://localhost", "tls://localhost", "nats://127.0.0.1")
-        log = ",".join(f"{way}:{place.port}" for way, place in zip(ways, places or self.servers))
-        node = Node(self.binary, self.free.pop(), self.stage.folder / folder, "--log", log, *self.options)
-        self.ports.append(node.port)
+        node = Node(self.binary, self.ports.pop(), self.stage.folder / folder, "--log", log or self.log, *self.options, **more)
+        self.places.append(where(node))
         self.nodes.append(self.stage.keep(node))
         return node
+
+    def learn_key(self):
+        """The first owner's: at each node it lets in."""
+        self.key = (self.owner().folder / "join.key").read_text().strip()
+        self.proof = {"credential": {"key": self.key}}
+
+    def cuts(self):
+        """What cuts the first relay off from the log, and what heals that. What is held then passes, with appends that are late."""
+        def each(act):
+            return lambda: [act(link) for link in self.links]
+
+        heal = each(lambda link: link.heal())
+        return {"links end": (each(lambda link: link.refuse(True)), heal),
+                "nothing passes": (each(lambda link: link.hold(links.UP, links.DOWN)), heal),
+                "no answer passes": (each(lambda link: link.hold(links.DOWN)), heal)}
 
     def draw(self):
         """From now on writers store records."""
         Roamer.proof = self.proof
-        self.writers = self.stage.keep(Writers([self.ports] * 3, Roamer))
+        self.writers = self.stage.keep(Writers([self.places] * 3, Roamer))
 
     @staticmethod
     def end_server(server):

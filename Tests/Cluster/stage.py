@@ -56,9 +56,10 @@ def listens(port):
 class Relay:
     """One relay that a supervisor starts again whenever it has ended."""
 
-    def __init__(self, binary, port, folder, *options):
-        self.port = port
-        self.words = [str(binary), "serve", "--host", "127.0.0.1", "--port", str(port), "--data-dir", str(folder), "--no-announce",
+    def __init__(self, binary, port, folder, *options, host="127.0.0.1", before=()):
+        """before: a command that runs it."""
+        self.host, self.port, self.folder = host, port, folder
+        self.words = [*before, str(binary), "serve", "--host", host, "--port", str(port), "--data-dir", str(folder), "--no-announce",
                       *map(str, options)]
         self.process, self.is_over, self.serves, self.may_begin = None, False, threading.Event(), threading.Event()
         self.may_begin.set()
@@ -211,11 +212,11 @@ class Stage:
 
 
 class NamedClient(Client):
-    """The client that was written from the documents alone, which asks for a relay by a name at 127.0.0.1."""
+    """The client that was written from the documents alone, which asks for a relay by a name, at an address."""
 
-    def __init__(self, name, port, identity, trust=None, **more):
+    def __init__(self, name, port, identity, trust=None, host="127.0.0.1", **more):
         self.name, self.trust = name, trust
-        super().__init__("127.0.0.1", port, identity, **more)
+        super().__init__(host, port, identity, **more)
 
     def _connect(self, host, port, receive_buffer):
         sock = socket.create_connection((host, port), 10)
