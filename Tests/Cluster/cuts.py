@@ -47,7 +47,7 @@ def cut_off(space, what, begin, heal):
         until(lambda: witness.over, "the connection to the relay that is cut off ends")
         need(witness.violation is None, f"the connection was left before: {witness.violation}")
         heard = witness.since(mark, "deliver")
-        need(not heard, f"the relay that is cut off has told of {len(heard)} messages and records behind its time")
+        need(not heard, f"the relay that is cut off has told of {len(heard)} messages and records behind its time: {heard[:3]}")
         space.shown |= {event["key"] for event in witness.since(0, "deliver") if event["key"]}
         until(lambda: not old.owns, "the relay that is cut off stands by")
         heal()

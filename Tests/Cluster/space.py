@@ -91,6 +91,7 @@ class Space:
         self.nodes, self.people, self.writers, self.waited = [], {}, None, {}
         self.ports, self.places = free_ports(8), []  # for relays, and of those that have come
         self.shown = set()  # keys of records that witnesses have seen
+        self.strokes = {}   # of each channel with a lesson
 
     def begin(self, server, sync="always"):
         """Three servers and three relays, of which one owns the space. The first relay's links to the log can be cut."""
