@@ -203,7 +203,7 @@ def main():
             kind = "" if isinstance(problem, Wrong) else f"{type(problem).__name__}: "
             print(f"FAIL {kind}{problem} ({time.monotonic() - began:.1f} s)", flush=True)
             for node in space.nodes if space else []:
-                print(f"--- port {node.port}", *(line for lines in node.runs[-2:] for line in lines[-15:]), sep="\n", flush=True)
+                print(f"--- port {node.port}: {node.part()}", *(line for lines in node.runs[-2:] for line in lines[-15:]), sep="\n", flush=True)
             return 1
         finally:
             if space and space.writers:
