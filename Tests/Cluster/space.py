@@ -82,6 +82,11 @@ class Node(Relay):
         asked = run(self.binary, "status", "--json", "--data-dir", self.folder)
         return json.loads(asked.stdout)["space"] if asked.returncode == 0 else {}
 
+    def part_once_told(self):
+        told = {}
+        until(lambda: told or told.update(self.part()) or told, "a relay tells its part in the space")
+        return told
+
 
 class Space:
     """The relays, the servers and the writers."""
@@ -192,14 +197,15 @@ class Space:
             other.go_on()
 
     def until_follows(self, node):
-        """It has all that the log has now."""
-        end = self.owner().part()["position"]
+        """It has all that the log has now. Returns where that ends."""
+        end = self.owner().part_once_told()["position"]
 
         def follows():
             part = node.part()
             return part.get("role") == "standby" and part["storedPosition"] >= end
 
         until(follows, f"the relay follows to entry {end}")
+        return end
 
     def client(self, node, user, **more):
         """Somebody who stays with one relay."""
