@@ -31,7 +31,7 @@ import nats  # noqa: E402
 from space import NAME, Space  # noqa: E402
 from stage import NamedClient, Relay, Stage, Wrong, free_ports, need, run, until  # noqa: E402
 from daemon import find_binary  # noqa: E402
-from relay_client import Identity  # noqa: E402
+from relay_client import Ended, Identity  # noqa: E402
 
 CHANNEL = "costs"
 PAYLOAD = b"x" * 512
@@ -66,7 +66,7 @@ class Measured:
                    "--seconds", seconds, "--json")
         need(done.returncode == 0, f"bench {scenario}: {done.stderr}")
         row = json.loads(done.stdout.splitlines()[0])
-        need(row["delivered"] + row["lost_reported"] == row["expected"], f"bench {scenario}: {row}")
+        need("p50_us" in row and not row["closed"] and row["delivered"] + row["lost_reported"] == row["expected"], f"bench {scenario}: {row}")
         return {(what, share): row[f"p{share}_us"] / 1000 for share in (50, 99)}
 
     def measure(self, arguments):
@@ -128,7 +128,7 @@ def main():
                 turns.append({kind: relay.measure(arguments) for kind, relay in relays.items()})
                 print(f"     load {loads[-1]:.1f}; stored, p50: " + ", ".join(
                     f"{turns[-1][kind]['stored', 50]:.2f} ms ({kind})" for kind in KINDS), flush=True)
-        except Wrong as problem:
+        except (Wrong, Ended) as problem:
             print(f"FAIL {problem}")
             return 1
     print_costs(turns)
