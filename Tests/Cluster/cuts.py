@@ -11,9 +11,10 @@ TALK = "talk"
 PACE = 0.05  # seconds between two messages of who talks: below the rate of messages
 
 
-def cut(space, _):
-    """The first relay, in each way. It follows afterwards, and owns the space again."""
-    for what, (begin, heal) in space.cuts().items():
+def cut(space, arguments):
+    """The first relay, in some ways. It follows afterwards, and owns the space again."""
+    ways = list(space.cuts().items())
+    for what, (begin, heal) in space.dice.sample(ways, min(len(ways), arguments.cuts)):
         space.hand_to(space.nodes[0])
         cut_off(space, what, begin, heal)
         space.until_follows(space.nodes[0])

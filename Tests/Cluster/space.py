@@ -180,12 +180,21 @@ class Space:
         return found[0]
 
     def leader(self):
-        for server in self.servers:
-            for account in (server.ask("jsz?streams=true&accounts=true") or {}).get("account_details", []):
-                for stream in account.get("stream_detail", []):
-                    if stream["name"] == f"space-{SPACE}" and stream.get("cluster", {}).get("leader") == server.name:
-                        return server
-        return None
+        """The server that leads the log, as it says itself."""
+        found = []
+
+        def one():
+            found[:] = [server for server in self.servers if self.leads(server)]
+            return len(found) == 1
+
+        until(one, "one server leads the log")
+        return found[0]
+
+    @staticmethod
+    def leads(server):
+        accounts = (server.ask("jsz?streams=true&accounts=true") or {}).get("account_details", [])
+        streams = [stream for account in accounts for stream in account.get("stream_detail", [])]
+        return any(stream["name"] == f"space-{SPACE}" and stream.get("cluster", {}).get("leader") == server.name for stream in streams)
 
     def hand_to(self, node):
         """It owns the space when no other relay is there; then they come back."""
