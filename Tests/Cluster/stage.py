@@ -56,11 +56,13 @@ def listens(port):
 class Relay:
     """One relay that a supervisor starts again whenever it has ended."""
 
-    def __init__(self, binary, port, folder, *options):
-        self.port = port
-        self.words = [str(binary), "serve", "--host", "127.0.0.1", "--port", str(port), "--data-dir", str(folder), "--no-announce",
+    def __init__(self, binary, port, folder, *options, host="127.0.0.1", before=()):
+        """before: a command that runs it."""
+        self.host, self.port, self.folder = host, port, folder
+        self.words = [*before, str(binary), "serve", "--host", host, "--port", str(port), "--data-dir", str(folder), "--no-announce",
                       *map(str, options)]
-        self.process, self.is_over, self.serves = None, False, threading.Event()
+        self.process, self.is_over, self.serves, self.may_begin = None, False, threading.Event(), threading.Event()
+        self.may_begin.set()
         self.runs = []  # the lines of standard error of each process
         self.codes = []  # how each ended
         self.thread = threading.Thread(target=self._supervise, daemon=True)
@@ -80,6 +82,7 @@ class Relay:
             reader.join()
             if not self.is_over:
                 time.sleep(RESTART)
+                self.may_begin.wait()
 
     @staticmethod
     def _read(process, lines):
@@ -93,8 +96,19 @@ class Relay:
     def signal(self, number):
         self.process.send_signal(number)
 
+    def hold(self):
+        """Ends the process in order; the next one begins with `go_on`."""
+        self.may_begin.clear()
+        ended = len(self.codes)
+        self.signal(signal.SIGTERM)
+        until(lambda: len(self.codes) > ended, "a relay ends")
+
+    def go_on(self):
+        self.may_begin.set()
+
     def end(self):
         self.is_over = True
+        self.may_begin.set()
         with contextlib.suppress(AttributeError, ProcessLookupError):
             self.process.send_signal(signal.SIGCONT)
             self.process.terminate()
@@ -198,11 +212,11 @@ class Stage:
 
 
 class NamedClient(Client):
-    """The client that was written from the documents alone, which asks for a relay by a name at 127.0.0.1."""
+    """The client that was written from the documents alone, which asks for a relay by a name, at an address."""
 
-    def __init__(self, name, port, identity, trust=None, **more):
+    def __init__(self, name, port, identity, trust=None, host="127.0.0.1", **more):
         self.name, self.trust = name, trust
-        super().__init__("127.0.0.1", port, identity, **more)
+        super().__init__(host, port, identity, **more)
 
     def _connect(self, host, port, receive_buffer):
         sock = socket.create_connection((host, port), 10)

@@ -11,6 +11,7 @@ from links import Violation
 from relay_client import Identity
 
 CHANNEL = "lesson"
+REPLAYED, RESUMED = "replayed", "resumed"
 PACE = 0.03   # seconds between two records of one writer: below the rate of messages
 AGAIN = 0.05  # seconds until a writer that has lost its connection tries again
 # What a connection breaks that ends in the middle, and who answers in place of a relay that is gone.
@@ -68,12 +69,12 @@ class Writer(threading.Thread):
         return self.since(moment) - max(when for when, _ in self.stored[:] if when <= moment)
 
 
-def read_board(where, identity=None):
+def read_board(where, identity=None, channel=CHANNEL):
     """(key, payload) of each record, in the order in which a reader gets them."""
     reader = NamedClient(identity=identity or Identity("reader"), **where)
     reader.login()
     mark = reader.mark()
-    reader.request("subscribe", channel=CHANNEL, since={"beginning": True})
+    reader.request("subscribe", channel=channel, since={"beginning": True})
     reader.wait_for("caughtUp", since=mark)
     board = [(event["key"], event["payload"]) for event in reader.since(mark, "deliver")]
     reader.logout()
@@ -122,10 +123,11 @@ class Writers:
 class Replay:
     """A recorded lesson, drawn by the Swift client beside the writers; it judges its boards itself."""
 
-    def __init__(self, binary, recording, port, speed):
+    def __init__(self, binary, recording, port, speed, *options, channel=REPLAYED):
         self.process = subprocess.Popen(
-            [str(binary), "replay", str(recording), "--channel", "replayed", "--speed", str(speed), "--retain", "--verify", "--json",
-             "--url", f"relay://127.0.0.1:{port}"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            [str(binary), "replay", str(recording), "--channel", channel, "--speed", str(speed), "--retain", "--verify", "--json",
+             "--url", f"relay://127.0.0.1:{port}", *options],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         said = ""
         while "Drawing " not in said:
             line = self.process.stderr.readline()

@@ -1,0 +1,28 @@
+"""Nothing can be stored on a standby's disk, then on the owner's."""
+
+import time
+
+from scene import FileLimit
+from stage import need, until
+
+
+def full(space, _):
+    """Each follows again when it can store, in the process that it was."""
+    standby = next(node for node in space.nodes if not node.owns)
+    space.round("standby's disk full", lambda: fill(space, standby))
+    space.round("owner's disk full", lambda: fill(space, space.owner()))
+
+
+def fill(space, node):
+    """Until it has said so, all draw, and it follows again."""
+    processes, process, owner = len(node.runs), node.process, space.owner()
+    disk = FileLimit(None, process)
+    disk.fill()
+    until(lambda: node.part().get("role") == "diskFailed", "status says that the disk has failed")
+    need(node.page("readyz") != "ready", "a relay that stores nothing is ready")
+    serves = space.owner()
+    need((serves is owner) == (node is not owner), "a full disk of a standby changes the owner, or that of an owner does not")
+    space.writers.all_stored_since(time.monotonic())
+    disk.free()
+    space.until_follows(node)
+    need(len(node.runs) == processes, f"the relay whose disk was full ended: {node.runs[0][-3:]}")
