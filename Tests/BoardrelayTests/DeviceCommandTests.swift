@@ -61,7 +61,7 @@ struct DeviceCommandTests {
     @Test("[AC17] without --json the code stands alone; --timeout ends offer with 124, and the code with it")
     func timeout() async throws {
         try await withRelay { url, phone, tablet in
-            let offer = try await Tool.run("device", "offer", "--as", "alice", "--timeout", "2s", url: url, environment: phone)
+            let offer = try await Tool.run("device", "offer", "--as", "alice", "--timeout", "20s", url: url, environment: phone)
             #expect(offer.code == 124 && offer.lines.count == 1 && offer.lines.first?.count == 10, "\(offer)")
             let late = try await Tool.run("device", "take", offer.lines.first ?? "", url: url, environment: tablet)
             #expect(late.code == 1 && late.errors.contains("(codeWrong)"))

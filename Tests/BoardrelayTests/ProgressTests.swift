@@ -45,7 +45,7 @@ struct ProgressTests {
             let silent = try SilentRelay(folder: folder), deaf = try LoginOnlyRelay()
             defer { silent.close() }
             for (port, words) in [(silent.port, "Connecting to"), (deaf.port, "Waiting for")] {
-                let terminal = try PseudoTerminal(["meta", "get", "lesson"], environment: surroundings(port))
+                let terminal = try PseudoTerminal(["meta", "get", "lesson", "--timeout", "10m"], environment: surroundings(port))
                 #expect(await terminal.shows("\r\u{1B}[K\(words) relay://127.0.0.1:\(port) …"))
                 terminal.signal(SIGINT)
                 let (end, text) = await terminal.end()

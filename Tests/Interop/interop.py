@@ -3,7 +3,7 @@
 
     interop.py --url relay://127.0.0.1:7000 --docs docs --small-url relay://127.0.0.1:7001
                --broken-url relay://127.0.0.1:7002 --narrow-url relay://127.0.0.1:7003
-               --boards-url relay://127.0.0.1:7004
+               --boards-url relay://127.0.0.1:7004 --standby-url relay://127.0.0.1:7006
                --access-url relay://127.0.0.1:7005 --keys JOIN,HOST --token-secret HEX
                [--json] [--transport mixed|tcp|websocket] [--seed N] [--only NAME]
 
@@ -15,7 +15,8 @@ The broken relay's data folder was removed while it ran; in the narrow one 1 byt
 to be stored in its data folder, and it keeps no boards. The boards relay has a data folder and the bounds
 of BOARDS in bounds.py; when this program prints READY-FOR-RESTART, it is to be stopped and started again with the
 same folder and port. The access relay has these keys, and takes the tokens that this secret has signed; when this
-program prints READY-FOR-ROTATION, its join key is to be drawn anew and the sessions of the old one ended.
+program prints READY-FOR-ROTATION, its join key is to be drawn anew and the sessions of the old one ended. The standby relay
+stands by for the space main, which relay://192.0.2.7:7420 serves.
 
 conformance.py runs what needs one relay alone, against any relay.
 """
@@ -154,7 +155,7 @@ def main():
     """Reads the arguments and runs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--url", required=True)
-    others = ("small", "broken", "narrow", "boards", "access")
+    others = ("small", "broken", "narrow", "boards", "access", "standby")
     for relay in others:
         parser.add_argument(f"--{relay}-url", required=True)
     parser.add_argument("--keys", required=True, metavar="JOIN,HOST")

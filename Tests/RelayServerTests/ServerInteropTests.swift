@@ -1,12 +1,13 @@
 import Foundation
 import RelayCore
 import RelayRights
-import RelayServer
 import RelayIO
 import RelaySystem
 import RelayTokens
 import RelayWire
 import Testing
+
+@testable import RelayServer
 
 /// `Tests/Interop` is a client in Python that was written from `docs/` alone; it runs every frame type and every error
 /// code of the document's tables against six relays in this process.
@@ -45,6 +46,10 @@ import Testing
         let boardsFolder = WhiteboardRelay.Storage.folder(folder.appendingPathComponent("boards").path)
         var boards = try await WhiteboardRelay.start(.init(port: 0, storage: boardsFolder, hub: tight))
 
+        // One that stands by.
+        let standby = try await WhiteboardRelay.start(
+            .init(port: 0), permit: { _ in }, as: .door(to: [], elsewhere: ["main": .at("relay://192.0.2.7:7420")]))
+
         // One that is not open.
         let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }
         let access = try await WhiteboardRelay.start(
@@ -58,7 +63,7 @@ import Testing
             [
                 "python3", "-B", root.appendingPathComponent("Tests/Interop/interop.py").path,
                 "--url", "\(relay.address)", "--small-url", "\(smallRelay.address)",
-                "--broken-url", "\(broken.address)", "--narrow-url", "\(narrowRelay.address)",
+                "--broken-url", "\(broken.address)", "--narrow-url", "\(narrowRelay.address)", "--standby-url", "\(standby.address)",
                 "--boards-url", "\(boards.address)", "--access-url", "\(access.address)", "--keys", "\(keys.join),\(keys.host)",
                 "--token-secret", secret.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(), "--docs",
                 root.appendingPathComponent("docs").path,
@@ -80,7 +85,7 @@ import Testing
         let report = await lines.kept.filter { !$0.hasPrefix("ok") }.joined(separator: "\n")
         #expect(end == .exited(0), "\(report)")
         #expect(await lines.kept.last?.hasSuffix("0 failed") == true, "\(report)")
-        for relay in [broken, narrowRelay, smallRelay, boards, access, relay] { await relay.stop() }
+        for relay in [broken, narrowRelay, smallRelay, standby, boards, access, relay] { await relay.stop() }
     }
 }
 

@@ -384,6 +384,19 @@ def space_of_none(ctx):
     ctx.closed(client, "spaceUnknown")
 
 
+@check("[SE17] a relay that stands by says where the one that serves is reached", relay="standby")
+def moved(ctx):
+    for space in (None, "main"):
+        client = ctx.connect()
+        client.start_login(**({"space": space} if space else {}))
+        ctx.closed(client, "moved")
+        [notice] = client.since(0, "closing")
+        need(notice["address"] == "relay://192.0.2.7:7420", f"{notice}")
+    client = ctx.connect()
+    client.start_login(space="another")
+    ctx.closed(client, "spaceUnknown")
+
+
 @check("[SE10] a wrong or old token is no error: the session is new")
 def wrong_tokens(ctx):
     client, channel = ctx.client(), ctx.name("c")

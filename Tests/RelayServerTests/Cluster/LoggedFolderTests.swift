@@ -115,6 +115,7 @@ import Testing
         #expect(found() == nil && found("relay://a", key: Array("Z".utf8)) == nil)
         #expect(found("relay://a:1", "relays://b:2") == .at("relays://b:2") && found("relay://a:1", nil) == .unknown)
         #expect(found("relay://192.0.2.1:7420") == .unknown && found("no address") == .unknown)
+        #expect(found("relay://\(String(repeating: "a", count: 300))") == .unknown)
     }
 
     @Test("keeps other relays out while its roles change")
