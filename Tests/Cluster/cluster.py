@@ -41,7 +41,7 @@ from copies import copy  # noqa: E402
 from cuts import cut  # noqa: E402
 from disks import full  # noqa: E402
 from machines import Machines  # noqa: E402
-from space import NAME, TAKE_OVER, Space, links, where  # noqa: E402
+from space import NAME, Space, links, where  # noqa: E402
 from stage import Stage, Wrong, need, run, until  # noqa: E402
 from daemon import find_binary  # noqa: E402
 from relay_client import Identity  # noqa: E402
@@ -116,7 +116,7 @@ def engines(space, _):
     def act():
         for server in space.servers:
             server.kill()
-        until(lambda: not any(node.owns for node in space.nodes), "the owner steps down", TAKE_OVER)
+        until(lambda: not any(node.owns for node in space.nodes), "the owner steps down")
         for server in space.servers:
             server.start()
 

@@ -3,7 +3,6 @@
 import contextlib
 import time
 
-from space import TAKE_OVER
 from stage import need, until
 from writers import CHANNEL
 
@@ -41,7 +40,7 @@ def cut_off(space, what, begin, heal):
 
     def act():
         begin()
-        until(another_serves, f"another relay serves while {what}", TAKE_OVER)
+        until(another_serves, f"another relay serves while {what}")
         mark = witness.mark()
         with contextlib.suppress(Exception):
             talker.publish(TALK, "late")

@@ -20,7 +20,8 @@ from links import TCPLink, open_websocket  # noqa: E402
 from proxy import make_certificate  # noqa: E402
 from relay_client import Client  # noqa: E402
 
-PATIENCE = 60.0  # ends a run that hangs
+PATIENCE = 60.0  # ends a program that hangs
+LONG = 180.0     # ends a run that hangs: many times a take-over, for a machine that does much else
 RESTART = 0.2    # seconds until a supervisor starts a relay again
 WAITS = "This relay waits"
 
@@ -34,7 +35,7 @@ def need(condition, message):
         raise Wrong(message)
 
 
-def until(condition, what, seconds=PATIENCE):
+def until(condition, what, seconds=LONG):
     """Waits for a condition of threads and processes."""
     deadline = time.monotonic() + seconds
     while not condition():
