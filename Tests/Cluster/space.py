@@ -115,6 +115,7 @@ class Space:
         self.join("data1")
         self.join("data2")
         self.learn_key()
+        self.standbys_send_to(self.owner())
         # Those that were let in; some may have ended.
         came = [one for one in self.servers[0].ask("connz?state=all&auth=1")["connections"] if one.get("authorized_user")]
         by_tls = [one.get("tls_version") for one in came]
@@ -135,7 +136,10 @@ class Space:
 
     def join(self, folder, log=None, **more):
         """Another relay."""
-        node = Node(self.binary, self.ports.pop(), self.stage.folder / folder, "--log", log or self.log, *self.options, **more)
+        port = self.ports.pop()
+        reached = f"relay://{more.get('host', '127.0.0.1')}:{port}"
+        words = ("--log", log or self.log, "--reached-at", reached, *self.options)
+        node = Node(self.binary, port, self.stage.folder / folder, *words, **more)
         self.places.append(where(node))
         self.nodes.append(self.stage.keep(node))
         return node
@@ -202,6 +206,18 @@ class Space:
         until(lambda: node.owns, "the only relay serves")
         for other in others:
             other.go_on()
+
+    def standbys_send_to(self, owner):
+        """Whoever comes to a relay that stands by is told where the owner is, as soon as that relay knows."""
+        def told(node):
+            client = NamedClient(identity=Identity("lost", **self.proof), **where(node))
+            client.start_login()
+            until(lambda: client.over, "a relay that stands by sends away")
+            [notice] = client.since(0, "closing")
+            return notice.get("address")
+
+        for node in self.nodes:
+            until(lambda: node is owner or told(node) == f"relay://{owner.host}:{owner.port}", "a standby knows the owner")
 
     def until_follows(self, node):
         """It has all that the log has now. Returns where that ends."""

@@ -106,8 +106,9 @@ import Testing
 
     @Test(
         "[SE17] of several addresses the next one is tried at once, until none is left; who says where the relay is, is believed once",
-        arguments: [("relay://b:1", 1, ["relay://b:1"]), ("relay://b:1", 3, ["relay://b:1", "relay://b:1"]), (nil, 1, []), (nil, 3, ["", ""])]
-            as [(String?, Int, [String])])
+        arguments: [
+            ("relay://b:1", 1, ["relay://b:1"]), ("relay://b:1", 3, ["relay://b:1", "relay://b:1"]), (nil, 1, []), (nil, 3, ["", ""]),
+        ] as [(String?, Int, [String])])
     func elsewhere(address: String?, count: Int, tried: [String]) {
         let driver = MachineDriver { $0.addresses = count }
         driver.connect()

@@ -12,6 +12,18 @@ import Testing
 /// `Tests/Interop` is a client in Python that was written from `docs/` alone; it runs every frame type and every error
 /// code of the document's tables against six relays in this process.
 @Suite struct ServerInteropTests {
+    /// Bounds of boards that are soon reached: `BOARDS` in bounds.py.
+    private static var tight: Configuration {
+        var tight = Configuration()
+        tight.limits.largeMessageBytesMax = 7_000
+        tight.historyMessagesMax = 20
+        tight.boardBytesMax = 10_000
+        tight.boardBytesTotalMax = 32_000
+        tight.boardsMax = 8
+        tight.newBoardsPerHour = 3
+        return tight
+    }
+
     @Test("[FR2, JS5, ER1, ER4] a client written from the documents alone meets every frame type and every code")
     func interop() async throws {
         let relay = try await WhiteboardRelay.start(.init(port: 0, hub: .init()))
@@ -35,14 +47,8 @@ import Testing
         let narrowRelay = try await WhiteboardRelay.start(
             .init(port: 0, storage: .folder(folder.appendingPathComponent("narrow").path), hub: narrow))
 
-        // One whose bounds of boards are soon reached (`BOARDS` in bounds.py), and that is started again.
-        var tight = Configuration()
-        tight.limits.largeMessageBytesMax = 7_000
-        tight.historyMessagesMax = 20
-        tight.boardBytesMax = 10_000
-        tight.boardBytesTotalMax = 32_000
-        tight.boardsMax = 8
-        tight.newBoardsPerHour = 3
+        // One that is started again.
+        let tight = Self.tight
         let boardsFolder = WhiteboardRelay.Storage.folder(folder.appendingPathComponent("boards").path)
         var boards = try await WhiteboardRelay.start(.init(port: 0, storage: boardsFolder, hub: tight))
 

@@ -87,7 +87,7 @@ extension Hub {
         let who = sessionName(connection)
         // What a moderator wrote is for whom it was written.
         let reason = code == .endedByModerator ? "" : ", \(text)"
-        log(code == .loggedOut || code == .shuttingDown ? .debug : .info, "\(who) closed: \(code.name)\(reason)")
+        log([.loggedOut, .shuttingDown, .moved].contains(code) ? .debug : .info, "\(who) closed: \(code.name)\(reason)")
         if !isRequesting { enqueueJSON(connection, .closing, notice) }
         discardHeld(connection)
         if connections[connection].state == .live { detach(connection, lastEnd: notice) }
