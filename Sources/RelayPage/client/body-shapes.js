@@ -11,7 +11,6 @@ export const eventNames = {
   locks: ['snapshot', 'set', 'acquired', 'released', 'revoked', 'expired', 'removed'],
 }
 
-// What the relay's JSON must look like before anything looks at it; unknown fields are left alone. [FR6, JS5]
 // The whiteboard speaks only with the relay that its own code came from: there a wrong form ends the link where it is met.
 const kinds = {
   bool: value => typeof value === 'boolean',
