@@ -386,7 +386,7 @@ export const ErrorCode: Readonly<{
   notPermitted: 139, notBanned: 140, cancelled: 141, behindRefused: 142, codeWrong: 143,
   channelEnded: 144, boardInUse: 145,
   shuttingDown: 200, slowConsumer: 201, heartbeatTimeout: 202,
-  loginTimeout: 203, tooManyConnections: 204, accessExpired: 205, tooManySessions: 206,
+  loginTimeout: 203, tooManyConnections: 204, accessExpired: 205, tooManySessions: 206, moved: 207,
   protocolError: 300, versionNotSupported: 301, replaced: 302, abuse: 303, loggedOut: 304,
   frameTooLarge: 305, notRelayProtocol: 306, credentialsWrong: 307, keyChanged: 308,
   endedByModerator: 309, banned: 310, tlsRequired: 311, spaceUnknown: 312, connectFailed: 900, timedOut: 901, unsentFull: 902,

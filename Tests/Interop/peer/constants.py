@@ -38,7 +38,7 @@ CODES = {
     139: "notPermitted", 140: "notBanned", 141: "cancelled", 142: "behindRefused", 143: "codeWrong",
     144: "channelEnded", 145: "boardInUse",
     200: "shuttingDown", 201: "slowConsumer", 202: "heartbeatTimeout", 203: "loginTimeout",
-    204: "tooManyConnections", 205: "accessExpired", 206: "tooManySessions",
+    204: "tooManyConnections", 205: "accessExpired", 206: "tooManySessions", 207: "moved",
     300: "protocolError", 301: "versionNotSupported", 302: "replaced", 303: "abuse",
     304: "loggedOut", 305: "frameTooLarge", 306: "notRelayProtocol", 307: "credentialsWrong", 308: "keyChanged",
     309: "endedByModerator", 310: "banned", 311: "tlsRequired", 312: "spaceUnknown",
