@@ -14,9 +14,9 @@ export class RelayClient {
   /**
    * No input or output: the first call that needs the relay connects.
    *
-   * @param address as the relay prints it, or a link to a board; its `#key=…` is the credential
+   * @param address as the relay prints it, or a link to a board; its `#key=…` is the credential, each `also=HOST:PORT` another address
    * @param user the user's id; with the option `code` the relay tells it
-   * @throws `badName`; `TypeError` for an unknown option or a malformed address
+   * @throws `badName`; `TypeError` for an unknown option, a malformed address, or addresses with TLS and without
    */
   constructor(address: string | URL | Transport, user: string | undefined, options?: ClientOptions)
   /** A client for as long as `body` runs; it is closed however that ends. */
@@ -386,7 +386,7 @@ export const ErrorCode: Readonly<{
   notPermitted: 139, notBanned: 140, cancelled: 141, behindRefused: 142, codeWrong: 143,
   channelEnded: 144, boardInUse: 145,
   shuttingDown: 200, slowConsumer: 201, heartbeatTimeout: 202,
-  loginTimeout: 203, tooManyConnections: 204, accessExpired: 205, tooManySessions: 206,
+  loginTimeout: 203, tooManyConnections: 204, accessExpired: 205, tooManySessions: 206, moved: 207,
   protocolError: 300, versionNotSupported: 301, replaced: 302, abuse: 303, loggedOut: 304,
   frameTooLarge: 305, notRelayProtocol: 306, credentialsWrong: 307, keyChanged: 308,
   endedByModerator: 309, banned: 310, tlsRequired: 311, spaceUnknown: 312, connectFailed: 900, timedOut: 901, unsentFull: 902,

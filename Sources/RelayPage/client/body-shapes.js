@@ -1,7 +1,7 @@
 // What the JSON of a relay must look like before anything reads it; unknown fields are left alone. [FR6, JS5]
 import {problem} from './errors.js'
-import {sessionLimitDefaults} from './limits.js'
-import {isName} from './text.js'
+import {Limits, sessionLimitDefaults} from './limits.js'
+import {isName, utf8} from './text.js'
 
 /** What happens by these frames; others are of a newer relay. [FR6] */
 export const eventNames = {
@@ -11,7 +11,6 @@ export const eventNames = {
   locks: ['snapshot', 'set', 'acquired', 'released', 'revoked', 'expired', 'removed'],
 }
 
-// What the relay's JSON must look like before anything looks at it; unknown fields are left alone. [FR6, JS5]
 // The whiteboard speaks only with the relay that its own code came from: there a wrong form ends the link where it is met.
 const kinds = {
   bool: value => typeof value === 'boolean',
@@ -19,6 +18,7 @@ const kinds = {
   name: isName,
   int: value => Number.isSafeInteger(value) && value >= 0,
   u32: value => Number.isSafeInteger(value) && value >= 0 && value < 2 ** 32,
+  address: value => kinds.text(value) && utf8(value).length <= Limits.addressBytesMax && /^relays?:\/\/[^\s/?#@]+:\d{1,5}$/.test(value),
 }
 const isObject = value => value !== null && typeof value === 'object' && !Array.isArray(value)
 const listOf = kind => (value, where) => Array.isArray(value) && value.every((item, index) => holds(kind, item, `${where}[${index}]`))
@@ -68,7 +68,7 @@ export const bodyShapes = {
   }),
   answer: shape('u32 id'),
   error: shape('u32 id? flow? credit?, int number? code change? limit? actual? retryAfterMs?, text text retry?'),
-  closing: shape('int code, text text'),
+  closing: shape('int code, text text, address address?'),
   restored: enteredShape,
   notStored: shape('int number code, text text retry?'),
   flowOpened: shape('u32 flow channel next from?, name topic user, text device meta'),

@@ -13,7 +13,7 @@ export const ErrorCode = Object.freeze({
   codeWrong: 143, channelEnded: 144, boardInUse: 145,
   // The connection ends; the client comes back.
   shuttingDown: 200, slowConsumer: 201, heartbeatTimeout: 202, loginTimeout: 203, tooManyConnections: 204,
-  accessExpired: 205, tooManySessions: 206,
+  accessExpired: 205, tooManySessions: 206, moved: 207,
   // The connection ends; the client stays away.
   protocolError: 300, versionNotSupported: 301, replaced: 302, abuse: 303, loggedOut: 304, frameTooLarge: 305,
   notRelayProtocol: 306, credentialsWrong: 307, keyChanged: 308, endedByModerator: 309, banned: 310,

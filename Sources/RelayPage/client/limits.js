@@ -22,6 +22,8 @@ export const Limits = Object.freeze({
   partsMax: 65_535,
   // [AC12]
   endReasonBytesMax: 256,
+  // Of where another relay serves [SE17]
+  addressBytesMax: 300,
   // The pause before coming back: nothing the first time, then a random part of a bound that doubles.
   backoffBaseMs: 500,
   backoffCapMs: 15_000,

@@ -32,37 +32,38 @@ export class Session {
   }
 
   welcome(body, now) {
-    if (this.machine.state !== 'connecting') throw fault('a second welcome')
+    const {machine} = this
+    if (machine.state !== 'connecting') throw fault('a second welcome')
     // It has had the login; nothing else of what waits is for it. [SE6]
-    if (this.machine.settings.acceptsRelay?.(body.relay) === false) return this.machine.finish({kind: 'otherRelay', relay: body.relay})
-    this.machine.state = 'live'
-    this.machine.liveSince = now
+    if (machine.settings.acceptsRelay?.(body.relay) === false) return machine.finish({kind: 'otherRelay', relay: body.relay})
+    machine.state = 'live'
+    machine.liveSince = now
     this.logins++
-    if (this.machine.settings.code !== undefined) this.learnUser(body)
-    this.machine.sent.giveUpSent(now, body.forgotten ?? false)
+    if (machine.settings.code !== undefined) this.learnUser(body)
+    machine.sent.giveUpSent(now, body.forgotten ?? false)
     this.resumeToken = body.resumeToken
-    this.machine.access = new Access(body.access)
-    this.machine.relayID = body.relay
+    machine.access = new Access(body.access)
+    machine.relayID = body.relay
     if (body.joinKey !== undefined) this.learnKey(body)
-    this.machine.limits = body.limits
-    this.machine.heartbeat.intervalMs = Math.max(100, body.heartbeatMs)
-    this.machine.messages.users.set(body.handle, body.user)
-    this.machine.unread.emit({type: 'link', state: 'connected', resumed: body.resumed})
-    this.machine.settleConnecting({})
+    machine.limits = body.limits
+    machine.heartbeat.intervalMs = Math.max(100, body.heartbeatMs)
+    machine.messages.users.set(body.handle, body.user)
+    machine.unread.emit({type: 'link', state: 'connected', resumed: body.resumed})
+    machine.settleConnecting({})
     // Its pong comes behind all that a resumption restores. [SE9]
-    this.machine.heartbeat.sendPing(now)
-    this.machine.credits.renew(body, now)
+    machine.heartbeat.sendPing(now)
+    machine.credits.renew(body, now)
     this.awaitsRestoration = body.resumed
     if (body.resumed) {
-      this.machine.flows.unconfirmed = new Set(this.machine.flows.byHandle.keys())
+      machine.flows.unconfirmed = new Set(machine.flows.byHandle.keys())
       this.unconfirmedChannels = new Set(this.wanted.channels.keys())
     } else {
-      const asked = this.machine.requests.askedAgain.splice(0)
-      this.machine.requests.forgetEnded(asked)
+      const asked = machine.requests.askedAgain.splice(0)
+      machine.requests.forgetEnded(asked)
       this.askForAll()
-      for (const {request, pending} of asked) if (pending) this.machine.requests.askAgain(request, pending)
+      for (const {request, pending} of asked) if (pending) machine.requests.askAgain(request, pending)
     }
-    this.machine.queue.dropStalePackets(now)
+    machine.queue.dropStalePackets(now)
   }
 
   /** Whose the code was; it is used up, and from now on the user and its secret stand in its place. [AC17] */
@@ -79,8 +80,9 @@ export class Session {
 
   /** A resumption has named all that is there: the rest is gone, or was asked for by requests that went with a link. */
   restorationEnded() {
-    this.machine.flows.closeUnconfirmed()
-    const again = this.machine.requests.askedAgain.splice(0)
+    const {flows, requests} = this.machine
+    flows.closeUnconfirmed()
+    const again = requests.askedAgain.splice(0)
     const wantedAgain = new Set(again.filter(({pending}) => !pending).map(({request}) => stayKey(request)))
     // Left by a request whose answer was lost with the link, unless it is asked for anew.
     for (const key of sorted(this.unconfirmedChannels)) if (!wantedAgain.has(key)) this.left(channelID(key))
@@ -88,7 +90,7 @@ export class Session {
       const key = stayKey(request)
       // Nobody waits for it: that request was heard, and only its answer lost.
       if (!pending && key && !this.unconfirmedChannels.has(key)) continue
-      this.machine.requests.askAgain(request, pending)
+      requests.askAgain(request, pending)
     }
     this.unconfirmedChannels.clear()
   }
@@ -110,10 +112,10 @@ export class Session {
 
   /** A new session has nothing: everything the app wants is asked for again, in the order of names. */
   askForAll() {
-    for (const handle of this.machine.flows.byHandle.keys()) this.machine.flows.unconfirmed.add(handle)
-    this.machine.flows.closeUnconfirmed()
+    const {channels: told, flows, messages, requests} = this.machine
+    for (const handle of flows.byHandle.keys()) flows.unconfirmed.add(handle)
+    flows.closeUnconfirmed()
     // The handles of another start of the relay mean other things.
-    const {channels: told, flows, messages} = this.machine
     told.byHandle.clear()
     told.snapshotGoesOn.clear()
     flows.ownFlows.clear()
@@ -122,82 +124,81 @@ export class Session {
     messages.behind.clear()
     const {states, channels, selections, userMetadata, publishing} = this.wanted
     const each = (map, use) => sorted(map.keys()).forEach(key => use(key, map.get?.(key)))
-    each(states, (key, values) => this.machine.requests.ask({type: 'setStates', body: {...channelID(key), states: values}}))
+    each(states, (key, values) => requests.ask({type: 'setStates', body: {...channelID(key), states: values}}))
     each(channels, (key, {features, quiet, token}) => {
       const {kind, channel} = channelID(key)
-      this.machine.requests.askAgain({type: kind === 'message' ? 'subscribe' : 'join', body: {channel, features, quiet, token}})
+      requests.askAgain({type: kind === 'message' ? 'subscribe' : 'join', body: {channel, features, quiet, token}})
     })
     each(selections, (key, {all, listed}) => {
       const [channel, topic] = partsOfKey(key)
-      if (all) this.machine.requests.ask({type: 'subscribeTopic', body: {channel, topic}})
-      if (listed.size > 0) this.machine.requests.ask({type: 'subscribeTopic', body: {channel, topic, users: sorted(listed)}})
+      if (all) requests.ask({type: 'subscribeTopic', body: {channel, topic}})
+      if (listed.size > 0) requests.ask({type: 'subscribeTopic', body: {channel, topic, users: sorted(listed)}})
     })
-    each(userMetadata, user => this.machine.requests.ask({type: 'subscribeUserMetadata', body: {user}}))
+    each(userMetadata, user => requests.ask({type: 'subscribeUserMetadata', body: {user}}))
     each(publishing, (key, options) => {
       const [channel, topic] = partsOfKey(key)
-      this.machine.requests.ask({type: 'joinTopic', body: {channel, topic, ...options}})
+      requests.ask({type: 'joinTopic', body: {channel, topic, ...options}})
     })
   }
 
   /** One channel of a resumed session. [SE9] */
   restored(body) {
-    if (!this.awaitsRestoration || this.machine.channels.byHandle.size >= Limits.channelsMax) {
-      throw fault('the relay restores what was not there')
-    }
+    const {channels, messages, requests} = this.machine
+    if (!this.awaitsRestoration || channels.byHandle.size >= Limits.channelsMax) throw fault('the relay restores what was not there')
     const {kind, channel, handle} = body
     const key = channelKey(kind, channel)
-    this.machine.channels.byHandle.set(handle, {kind, channel})
+    channels.byHandle.set(handle, {kind, channel})
     this.unconfirmedChannels.delete(key)
     // Subscribed by a request whose answer was lost with the link.
     if (!this.wanted.channels.has(key)) this.wanted.channels.set(key, {features: body.features, quiet: body.quiet})
-    this.machine.channels.stands(body)
-    const {messages} = this.machine
+    channels.stands(body)
     // What is kept may all come before the answers do.
-    for (const {pending} of this.machine.requests.askedOfStay(key)) pending?.began()
+    for (const {pending} of requests.askedOfStay(key)) pending?.began()
     messages.behind.delete(channel)
-    messages.standing(body, startOf(this.machine.requests.placeAsked(channel)))
+    messages.standing(body, startOf(requests.placeAsked(channel)))
     // All had come when the link ended, but for the word that it had.
     if (kind === 'message' && body.after === undefined && messages.catchingUp.has(channel)) {
       messages.caughtUp({channel: handle, head: body.head})
     }
     // It begins there now, and goes on where it is from here on.
-    for (const asked of this.machine.requests.askedOfStay(key)) {
+    for (const asked of requests.askedOfStay(key)) {
       asked.request = {...asked.request, body: {...asked.request.body, since: undefined}}
     }
   }
 
   entered(answer, request, isOfApp) {
+    const {channels, messages} = this.machine
     const {kind, channel, handle} = answer
     const {features, quiet, token, since} = request.body
     const key = channelKey(kind, channel)
     const start = startOf(isOfApp ? since : undefined)
     this.wanted.channels.set(key, {features, quiet, token})
-    this.machine.channels.byHandle.set(handle, {kind, channel})
+    channels.byHandle.set(handle, {kind, channel})
     this.unconfirmedChannels.delete(key)
-    this.machine.channels.stands(answer)
+    channels.stands(answer)
     if (kind === 'message' && !features.includes('messages')) {
-      this.machine.messages.catchingUp.delete(channel)
-      this.machine.messages.forgetBoard(channel)
+      messages.catchingUp.delete(channel)
+      messages.forgetBoard(channel)
     }
-    this.machine.messages.standing(answer, start)
+    messages.standing(answer, start)
   }
 
   left({kind, channel}) {
+    const {channels, flows, messages} = this.machine
     const key = channelKey(kind, channel)
     this.wanted.channels.delete(key)
     this.wanted.states.delete(key)
-    this.machine.channels.metadataSets.delete(key)
-    this.machine.channels.modes.delete(key)
-    const {byHandle} = this.machine.channels
-    for (const [handle, other] of byHandle) if (other.kind === kind && other.channel === channel) byHandle.delete(handle)
+    channels.metadataSets.delete(key)
+    channels.modes.delete(key)
+    for (const [handle, other] of channels.byHandle) if (other.kind === kind && other.channel === channel) channels.byHandle.delete(handle)
     if (kind === 'message') {
-      this.machine.messages.positions.delete(channel)
-      this.machine.messages.catchingUp.delete(channel)
-      this.machine.messages.forgetBoard(channel)
+      messages.positions.delete(channel)
+      messages.catchingUp.delete(channel)
+      messages.forgetBoard(channel)
     } else {
       for (const topic of [...this.wanted.publishing.keys()]) if (partsOfKey(topic)[0] === channel) this.leftTopic(topic)
       for (const topic of this.wanted.selections.keys()) if (partsOfKey(topic)[0] === channel) this.wanted.selections.delete(topic)
-      for (const [handle, flow] of this.machine.flows.byHandle) if (flow.channel === channel) this.machine.flows.byHandle.delete(handle)
+      for (const [handle, flow] of flows.byHandle) if (flow.channel === channel) flows.byHandle.delete(handle)
     }
   }
 

@@ -41,7 +41,7 @@ SHAPES = {
                "start:any heartbeatMs:u32 presenceTimeoutMs:u32 publishAfterMs?:u32 joinKey?:text channel?:name access:object limits:object",
     "error": "id?:u32 number?:u53 flow?:u32 code:u32 name:text text:text retry:text limit?:u53 actual?:u53 change?:u32 credit?:u32 "
              "retryAfterMs?:u53",
-    "closing": "code:u32 name:text text:text versions?:any",
+    "closing": "code:u32 name:text text:text versions?:any address?:text",
     "answer": "id:u32",
     "restored": CHANNEL_SHAPE + SINCE_SHAPE,
     "flowOpened": "flow:u32 channel:u32 topic:name user:name device:text meta:text next:u32 from?:u32",
