@@ -30,6 +30,8 @@ package enum Limits {
     public static let accessNoticeMilliseconds: UInt64 = 30_000
     /// Longest reason that a moderator gives for the end of a session, in bytes. [AC12]
     public static let endReasonBytesMax = 256
+    /// Longest address of another relay that a client is told, in bytes. [SE17]
+    package static let addressBytesMax = 300
     /// Shortest and longest time of a ban that ends by itself: a second, a year, in milliseconds. [AC13]
     public static let banMilliseconds = 1_000...31_536_000_000
 

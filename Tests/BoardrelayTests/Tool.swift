@@ -52,7 +52,30 @@ struct Tool {
 
     static func run(_ words: [String], url: String? = nil, environment: [String: String] = [:], input: Data = Data()) async throws -> Result
     {
-        try await Running(words, url: url, environment: environment, input: input).end()
+        await Slots.shared.take()
+        let result: Swift.Result<Result, any Error>
+        do {
+            result = .success(try await Running(words, url: url, environment: environment, input: input).end())
+        } catch {
+            result = .failure(error)
+        }
+        await Slots.shared.giveBack()
+        return try result.get()
+    }
+}
+
+/// So many commands run at a time: with all tests at once each would wait for a processor for as long as its time for a call.
+private actor Slots {
+    static let shared = Slots()
+    private var free = 4
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func take() async {
+        if free > 0 { free -= 1 } else { await withCheckedContinuation { waiting.append($0) } }
+    }
+
+    func giveBack() {
+        if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
     }
 }
 

@@ -135,6 +135,7 @@ import Testing
             "login.key": [1, Limits.keyBytesMax], "renew.key": [1, Limits.keyBytesMax], "login.token": [Limits.tokenBytesMax],
             "renew.token": [Limits.tokenBytesMax], "join.token": [Limits.tokenBytesMax],
             "login.presenceTimeoutMs": ends(Limits.presenceTimeoutMilliseconds), "login.client": [Limits.clientDescriptionBytesMax],
+            "closing.address": [Limits.addressBytesMax],
             "endSession.reason": [Limits.endReasonBytesMax], "endChannel.reason": [Limits.endReasonBytesMax],
             "banUser.forMs": ends(Limits.banMilliseconds),
             "joinTopic.meta": [Limits.topicMetaBytesMax], "joinTopic.lifetimeMs": ends(Limits.packetLifetimeMilliseconds),

@@ -1,13 +1,12 @@
 internal import RelayCore
 import RelayIO
 import RelayStorage
+import RelayWire
 
 /// Where clients reach the owner of a space with a log, as the log says. [SE17]
 enum LoggedAddress {
     /// No hub knows this key of the journal.
     static let key = Array("Cowner".utf8)
-    /// Of what a client is told. [SE17]
-    static let bytesMax = 300
 
     /// - Parameter address: `nil`: the owner does not say.
     static func entry(of address: RelayAddress?) -> JournalEntry {
@@ -21,7 +20,7 @@ enum LoggedAddress {
         var found: Whereabouts?
         for entry in entries where entry.key == key {
             let address = entry.value.flatMap { String(validating: $0, as: UTF8.self) }.flatMap { RelayAddress($0) }
-            found = address.map(\.description).flatMap { $0 == own?.description || $0.utf8.count > bytesMax ? nil : .at($0) } ?? .unknown
+            found = address.map(\.description).flatMap { $0 == own?.description || $0.utf8.count > Limits.addressBytesMax ? nil : .at($0) } ?? .unknown
         }
         return found
     }
