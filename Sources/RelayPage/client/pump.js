@@ -22,11 +22,11 @@ export class Pump {
     // What was asked again stands before what the app asks now.
     while (outbound.bytes < Limits.outboundBytes && requests.askedAgain.length === 0 && queue.items.length > 0
       && this.mayLeave(queue.items[0], now)) {
-      const item = this.machine.queue.items.shift()
-      this.machine.queue.count(item, -1)
+      const item = queue.items.shift()
+      queue.count(item, -1)
       this.encode(item, now)
     }
-    if (this.machine.requests.askedAgain.length === 0) this.machine.drawings.pump(now)
+    if (requests.askedAgain.length === 0) drawings.pump(now)
     const isIdle = queue.items.length + sent.publishes.size + requests.byID.size + sent.unstored.size + drawings.list.length
       + credits.stopped.size === 0
     if (this.machine.closePending && isIdle) this.logOut(now)
@@ -53,7 +53,7 @@ export class Pump {
       case 'message': {
         const {channel, number, wasRefused} = item.message
         const {drawings, sent} = this.machine
-        if (this.machine.sent.publishes.size >= this.unansweredMax) return false
+        if (sent.publishes.size >= this.unansweredMax) return false
         // One that is sent again stands before all that are new.
         const waits = () => !wasRefused && drawings.holdsBack(channel, drawings.keysOf(item.message))
         if (number === undefined && (!sent.numbersMayGoOn || waits())) return false

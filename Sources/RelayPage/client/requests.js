@@ -44,8 +44,9 @@ export class Requests {
   askAgain(request, pending = undefined) {
     const {type, body, texts} = request
     if (pending) return this.ask({...request, isAgain: true}, pending)
-    const position = type === 'subscribe' ? this.machine.messages.positions.get(body.channel) : undefined
-    const since = position && {...position, ...this.machine.messages.readings.has(body.channel) && {own: true}}
+    const {positions, readings} = this.machine.messages
+    const position = type === 'subscribe' ? positions.get(body.channel) : undefined
+    const since = position && {...position, ...readings.has(body.channel) && {own: true}}
     this.ask({type, body: type === 'subscribe' ? {...body, since} : body, texts})
   }
 
@@ -81,22 +82,23 @@ export class Requests {
   /** Takes over what a request has achieved. @returns what its caller gets */
   achieved({type, body: asked}, body, items, isOfApp) {
     const topic = asked.topic !== undefined ? topicKey(asked.channel, asked.topic) : ''
-    const {wanted} = this.machine.session
+    const {channels, credits, flows, session} = this.machine
+    const {wanted} = session
     switch (type) {
       case 'subscribe':
-      case 'join': return this.machine.session.entered(body, {body: asked}, isOfApp)
-      case 'unsubscribe': return this.machine.session.left({kind: 'message', channel: asked.channel})
-      case 'leave': return this.machine.session.left({kind: 'stream', channel: asked.channel})
+      case 'join': return session.entered(body, {body: asked}, isOfApp)
+      case 'unsubscribe': return session.left({kind: 'message', channel: asked.channel})
+      case 'leave': return session.left({kind: 'stream', channel: asked.channel})
       case 'joinTopic': {
         const {priority, meta, lifetimeMs} = asked
         wanted.publishing.set(topic, {priority, meta, lifetimeMs})
-        this.machine.flows.ownFlows.set(topic, body.flow)
-        if (this.machine.flows.ownTopics.size >= Limits.ownFlowsMax) this.machine.flows.ownTopics.clear()
-        this.machine.flows.ownTopics.set(body.flow, topic)
+        flows.ownFlows.set(topic, body.flow)
+        if (flows.ownTopics.size >= Limits.ownFlowsMax) flows.ownTopics.clear()
+        flows.ownTopics.set(body.flow, topic)
         return undefined
       }
-      case 'goOn': return this.machine.credits.goOnAnswered(asked)
-      case 'leaveTopic': return this.machine.session.leftTopic(topic)
+      case 'goOn': return credits.goOnAnswered(asked)
+      case 'leaveTopic': return session.leftTopic(topic)
       case 'subscribeTopic': {
         const selection = wanted.selections.get(topic) ?? {all: false, listed: new Set()}
         if (asked.users) for (const user of body.succeeded) selection.listed.add(user)
@@ -107,9 +109,9 @@ export class Requests {
         let selection = wanted.selections.get(topic) ?? {all: false, listed: new Set()}
         if (!asked.users) selection = {all: false, listed: new Set()}
         for (const user of body.succeeded) selection.listed.delete(user)
-        for (const [handle, flow] of this.machine.flows.byHandle) {
+        for (const [handle, flow] of flows.byHandle) {
           const isHeard = selection.all || selection.listed.has(flow.user)
-          if (topicKey(flow.channel, flow.topic) === topic && !isHeard) this.machine.flows.byHandle.delete(handle)
+          if (topicKey(flow.channel, flow.topic) === topic && !isHeard) flows.byHandle.delete(handle)
         }
         return this.select(topic, selection, body)
       }
@@ -129,11 +131,11 @@ export class Requests {
       case 'getMetadata': throw fault('the relay answered getMetadata without a page')
       case 'subscribeUserMetadata':
         wanted.userMetadata.add(asked.user)
-        this.machine.channels.metadataSets.set(ownerKey(asked), {items: new Map(), majorRevision: 0})
+        channels.metadataSets.set(ownerKey(asked), {items: new Map(), majorRevision: 0})
         return undefined
       case 'unsubscribeUserMetadata':
         wanted.userMetadata.delete(asked.user)
-        this.machine.channels.metadataSets.delete(ownerKey(asked))
+        channels.metadataSets.delete(ownerKey(asked))
         return undefined
       case 'renew':
         this.machine.credential = asked
@@ -144,8 +146,9 @@ export class Requests {
   }
 
   select(topic, selection, {all, succeeded, failed}) {
-    if (selection.all || selection.listed.size > 0) this.machine.session.wanted.selections.set(topic, selection)
-    else this.machine.session.wanted.selections.delete(topic)
+    const {selections} = this.machine.session.wanted
+    if (selection.all || selection.listed.size > 0) selections.set(topic, selection)
+    else selections.delete(topic)
     return {all, users: succeeded, failed: failed.map(({user, code}) => ({user, code}))}
   }
 
@@ -172,11 +175,12 @@ export class Requests {
   }
 
   refused(body, now) {
+    const {machine} = this
     const error = new RelayError(body.code, body.text, body)
     if (body.number !== undefined) {
-      const publish = this.machine.sent.answered(body.number, body.credit, now)
+      const publish = machine.sent.answered(body.number, body.credit, now)
       publish?.direct?.settle({error})
-      if (publish?.message) this.machine.credits.refused(publish.message, body.number, error)
+      if (publish?.message) machine.credits.refused(publish.message, body.number, error)
       return
     }
     const found = this.byID.get(body.id)
@@ -188,36 +192,37 @@ export class Requests {
       else this.refusedAgain(request, error)
       return
     }
-    if (this.machine.state === 'connecting') return this.machine.end({kind: 'loginRefused', error}, now)
-    const key = this.machine.flows.ownTopics.get(body.flow)
+    if (machine.state === 'connecting') return machine.end({kind: 'loginRefused', error}, now)
+    const key = machine.flows.ownTopics.get(body.flow)
     const refusal = {type: 'refused', subject: body.flow === undefined ? 'unknown' : 'packet', error}
     if (key) {
       // Left by a request whose answer was lost with the link, or the right to has ended.
       const isOver = error.code === ErrorCode.unknownFlow || error.code === ErrorCode.notPermitted
-      if (isOver && this.machine.flows.ownFlows.get(key) === body.flow) this.machine.session.leftTopic(key)
+      if (isOver && machine.flows.ownFlows.get(key) === body.flow) machine.session.leftTopic(key)
       Object.assign(refusal, {channel: {kind: 'stream', channel: partsOfKey(key)[0]}, topic: partsOfKey(key)[1]})
     }
-    this.machine.unread.emit(refusal)
+    machine.unread.emit(refusal)
   }
 
   /** What the app wanted is not to be had in the new session: it is told, and the machine stops wanting it. */
   refusedAgain({type, body}, error) {
     if (type === 'goOn') return
+    const {session, unread} = this.machine
     const {topic, users = [], user} = body
     const kind = kindEntered[type] ?? body.kind ?? 'stream'
     const channel = body.channel === undefined ? undefined : {kind, channel: body.channel}
     const key = topic === undefined ? '' : topicKey(body.channel, topic)
     const subjects = {
-      subscribe: ['channel', () => this.machine.session.left(channel)],
-      join: ['channel', () => this.machine.session.left(channel)],
-      joinTopic: ['publishedTopic', () => this.machine.session.leftTopic(key)],
-      subscribeTopic: ['subscribedTopic', () => this.machine.session.wanted.selections.delete(key)],
-      setStates: ['states', () => this.machine.session.wanted.states.delete(channelKey(kind, body.channel))],
-      subscribeUserMetadata: ['userMetadata', () => this.machine.session.wanted.userMetadata.delete(user)],
+      subscribe: ['channel', () => session.left(channel)],
+      join: ['channel', () => session.left(channel)],
+      joinTopic: ['publishedTopic', () => session.leftTopic(key)],
+      subscribeTopic: ['subscribedTopic', () => session.wanted.selections.delete(key)],
+      setStates: ['states', () => session.wanted.states.delete(channelKey(kind, body.channel))],
+      subscribeUserMetadata: ['userMetadata', () => session.wanted.userMetadata.delete(user)],
     }
     const [subject, forget] = subjects[type] ?? ['unknown', () => {}]
     forget()
-    this.machine.unread.emit({type: 'refused', subject, channel, topic, users, user, error})
+    unread.emit({type: 'refused', subject, channel, topic, users, user, error})
   }
 
   historyItem(frame) {
