@@ -127,6 +127,9 @@ static const unsigned char client_partial_drawings_js[] = {
 static const unsigned char client_pending_js[] = {
 #embed "../RelayPage/client/pending.js"
 };
+static const unsigned char client_places_js[] = {
+#embed "../RelayPage/client/places.js"
+};
 static const unsigned char client_presence_js[] = {
 #embed "../RelayPage/client/presence.js"
 };
@@ -658,6 +661,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("client/pages.js", client_pages_js),
     FILE_NAMED("client/partial-drawings.js", client_partial_drawings_js),
     FILE_NAMED("client/pending.js", client_pending_js),
+    FILE_NAMED("client/places.js", client_places_js),
     FILE_NAMED("client/presence.js", client_presence_js),
     FILE_NAMED("client/problems.js", client_problems_js),
     FILE_NAMED("client/pump.js", client_pump_js),

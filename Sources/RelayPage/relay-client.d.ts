@@ -14,9 +14,9 @@ export class RelayClient {
   /**
    * No input or output: the first call that needs the relay connects.
    *
-   * @param address as the relay prints it, or a link to a board; its `#key=…` is the credential
+   * @param address as the relay prints it, or a link to a board; its `#key=…` is the credential, each `also=HOST:PORT` another address
    * @param user the user's id; with the option `code` the relay tells it
-   * @throws `badName`; `TypeError` for an unknown option or a malformed address
+   * @throws `badName`; `TypeError` for an unknown option, a malformed address, or addresses with TLS and without
    */
   constructor(address: string | URL | Transport, user: string | undefined, options?: ClientOptions)
   /** A client for as long as `body` runs; it is closed however that ends. */

@@ -10,9 +10,9 @@
 //
 // This file is the one address of the client. `client/client.js` is what apps call, and `client/whole.js` adds what the whiteboard does
 // without: `client/board-picture.js`, `client/board-reading.js`, `client/locks.js`, `client/moderation.js`, `client/newest.js`,
-// `client/problems.js`. `client/machine.js` is pure: it has no clock, socket or dice of its own. `relay-client.d.ts` declares what is
-// exported here, `client/types.d.ts` has the types that comments name. docs/client-interface.md has the rules of the surface. [XY1] names a
-// rule of docs/protocol.md.
+// `client/places.js`, `client/problems.js`. `client/machine.js` is pure: it has no clock, socket or dice of its own. `relay-client.d.ts`
+// declares what is exported here, `client/types.d.ts` has the types that comments name. docs/client-interface.md has the rules of the
+// surface. [XY1] names a rule of docs/protocol.md.
 export {Access} from './client/access.js'
 export {Person} from './client/channel.js'
 export {ErrorCode, RelayError} from './client/errors.js'

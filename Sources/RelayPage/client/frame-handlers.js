@@ -41,5 +41,5 @@ export const frameHandlers = {
   lost: (machine, body) => machine.flows.lost(body),
   packetsDropped: (machine, body) => machine.flows.packetsDropped(body),
   error: (machine, body, now) => machine.requests.refused(body, now),
-  closing: (machine, {code, text}, now) => machine.end({kind: 'relayClosed', code, text}, now),
+  closing: (machine, {code, text, address}, now) => machine.end({kind: 'relayClosed', code, text}, now, address),
 }

@@ -1,6 +1,14 @@
 // Links over WebSocket, and the addresses that lead to a relay.
 /** @import {Credential, Transport} from './types.js' */
 
+/** Where a relay's WebSockets are, by any of its addresses. */
+export function socketURL(address) {
+  const url = new URL(String(address).replace(/^(http|relay)/, 'ws'))
+  url.hash = ''
+  if (url.pathname.endsWith('/') || spaceOf(address)) url.pathname = url.pathname.replace(/[^/]*$/, 'ws')
+  return url
+}
+
 /**
  * A link over WebSocket. Each message of it is one or more whole frames with their lengths; what the relay sends may be cut
  * anywhere.
@@ -10,9 +18,7 @@
  * @returns {Transport}
  */
 export function webSocketTransport(address) {
-  const url = new URL(String(address).replace(/^(http|relay)/, 'ws'))
-  url.hash = ''
-  if (url.pathname.endsWith('/') || spaceOf(address)) url.pathname = url.pathname.replace(/[^/]*$/, 'ws')
+  const url = socketURL(address)
   return ({opened, received, ended}) => {
     if (!globalThis.WebSocket) {
       const advice = 'give the client a transport of your own instead of an address'

@@ -1,5 +1,6 @@
 // The types that only the client's own modules use.
 import type {Outbox} from './outbox.js'
+import type {Places} from './places.js'
 import type {Credential, ReaderLimits} from './types.js'
 
 /** Of the protocol: two channels have one name. */
@@ -22,6 +23,8 @@ export interface MachineSettings {
   unsentBytesMax?: number
   random?: () => number
   outbox?: Outbox
+  /** Those to which the client may link up. [SE17] */
+  places?: Places
 }
 
 /** How the client waits for an answer. */

@@ -275,8 +275,8 @@ export class ClientMachine {
     else if (this.state === 'live') this.heartbeat.probe(now)
   }
 
-  /** The link is over; what follows depends on why. */
-  end(reason, now) {
+  /** The link is over; what follows depends on why. @param {string} [address] where the relay says that another serves */
+  end(reason, now, address = undefined) {
     if (this.state === 'closed' || this.state === 'paused') return
     const wasLive = this.state === 'live'
     this.effects.push({closeLink: this.attempt})
@@ -294,16 +294,18 @@ export class ClientMachine {
       : reason.kind !== 'closedByApp'
     if (this.closePending) return this.finish({kind: 'closedByApp'})
     if (!comesBack) return this.finish(reason)
-    if (reason.kind !== 'eventsNotRead') this.settleConnecting({error: reasonError(reason)})
     if (reason.kind === 'eventsNotRead') {
       this.state = 'paused'
       return this.unread.emit({type: 'link', state: 'paused', reason})
     }
     if (wasLive && now - this.liveSince >= Limits.linkGoodAfterMs) this.failures = 0
+    const isElsewhere = this.settings.places?.moveOn(reason, wasLive, address)
+    if (!isElsewhere) this.settleConnecting({error: reasonError(reason)})
     // "Full jitter" spreads the clients of a relay that restarts.
-    const bound = this.failures === 0 ? 0 : Math.min(Limits.backoffCapMs, Limits.backoffBaseMs * 2 ** Math.min(this.failures - 1, 16))
-    const afterMs = Math.floor(this.settings.random() * bound) + (reason.error?.retryAfterMs ?? 0)
-    this.failures++
+    const bound = Math.min(Limits.backoffCapMs, Limits.backoffBaseMs * 2 ** Math.min(this.failures - 1, 16))
+    const pause = isElsewhere || this.failures === 0 ? 0 : Math.floor(this.settings.random() * bound)
+    const afterMs = pause + (reason.error?.retryAfterMs ?? 0)
+    if (!isElsewhere || this.failures === 0) this.failures++
     this.state = 'waiting'
     this.until = now + afterMs
     this.unread.emit({type: 'link', state: 'waiting', afterMs, reason})

@@ -10,6 +10,7 @@ import {Lock, LockUses} from './locks.js'
 import {Moderation} from './moderation.js'
 import {Newest} from './newest.js'
 import {optionsOf, taken} from './options.js'
+import {Places} from './places.js'
 import {UnreadProblems, problemOf} from './problems.js'
 /** @import {Events} from './events.js' */
 /** @import {CallOptions, LockDetail, ReaderOptions} from './types.js' */
@@ -68,6 +69,15 @@ export class RelayClient extends ClientCore {
   /** The join code that holds, with its end: `{code, until}`. */
   codes = new Cell(null)
   unreadProblems = new UnreadProblems()
+
+  /** As of `ClientCore`, with all the places that an address names. [SE17] */
+  constructor(address, user, options) {
+    super(address, user, options)
+    if (typeof address === 'function') return
+    const places = new Places(address)
+    this.transport = places.link
+    this.machine.settings.places = places
+  }
 
   /**
    * A client for as long as `body` runs; it is closed however that ends.
