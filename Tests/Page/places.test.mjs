@@ -152,6 +152,15 @@ test('[SE17, ER3] an attempt that fails leads to the next address at once; when 
   }
 })
 
+test('[ER3] a client with one address pauses as ever, and who waits is told of each failure', () => {
+  const client = connecting('relay://a:1')
+  client.cut('nobody there')
+  assert.equal(client.result('connect'), 'connectFailed')
+  const pauses = [client.next()[1]]
+  for (let round = 0; round < 3; round++) pauses.push(client.closes(moved('relay://b:2'))[1])
+  assert.deepEqual(pauses, [0, 499, 999, 1_998])
+})
+
 test('who waits for a connection is told of no failure before the last address has failed', () => {
   const client = connecting()
   client.fails()
