@@ -119,6 +119,13 @@ package struct LogEntry: Equatable, Sendable {
         return bodies
     }
 
+    /// Whether a board store takes it: a change of a board that can be read, and none of what each store keeps for itself.
+    private static func isSound(_ entry: JournalEntry) -> Bool {
+        guard StoredChange.isBoardEntry(entry.key) else { return true }
+        guard let board = StoredChange.board(entry.key) else { return false }
+        return entry.value?.withUnsafeBytes { StoredChange.decode($0, board: board, keepsPayload: false) != nil } ?? true
+    }
+
     /// What a body of records holds, with the pieces before it.
     ///
     /// - Parameter sequence: of the newest record before it; theirs are higher, and rise.
@@ -129,6 +136,7 @@ package struct LogEntry: Equatable, Sendable {
             let sequence = record.sequence
             guard sequence > newest, sequence < LogPlace.numberMax else { throw .order(found: sequence, after: newest) }
             newest = sequence
+            guard record.entries.allSatisfy(isSound) else { throw .records }
         }
         return records
     }

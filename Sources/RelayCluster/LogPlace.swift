@@ -10,6 +10,8 @@ package struct LogPlace: Equatable, Sendable {
     package var start: UInt32 = 0
     /// Of the newest record.
     package var sequence: UInt64 = 0
+    /// The disk has the first records of the next entry, too, and lacks others: a crash has cut a batch.
+    package var isPartial = false
 
     /// Before the first entry.
     package init() {}
@@ -24,7 +26,7 @@ package struct LogPlace: Equatable, Sendable {
         checksum = encoded.withUnsafeBytes { CRC32C.of($0) }
     }
 
-    package static let byteCount = 24
+    package static let byteCount = 25
     /// Positions and sequences are below this, so that none overflows.
     static let numberMax: UInt64 = 1 << 53
 
@@ -34,6 +36,7 @@ package struct LogPlace: Equatable, Sendable {
         bytes.append(bigEndian: checksum)
         bytes.append(bigEndian: start)
         bytes.append(bigEndian: sequence)
+        bytes.append(isPartial ? 1 : 0)
         return bytes
     }
 
@@ -44,6 +47,7 @@ package struct LogPlace: Equatable, Sendable {
         (position, checksum, start, sequence) = bytes.withUnsafeBytes {
             ($0.bigEndian(at: 0), $0.bigEndian(at: 8), $0.bigEndian(at: 12), $0.bigEndian(at: 16))
         }
-        guard position < Self.numberMax, sequence < Self.numberMax else { return nil }
+        isPartial = bytes[24] == 1
+        guard position < Self.numberMax, sequence < Self.numberMax, bytes[24] <= 1 else { return nil }
     }
 }

@@ -70,6 +70,7 @@ extension SpaceMachine {
         if body != .beat { place.checksum = LogEntry.checksum(bytes) }
         if let start { place.start = start }
         if let last = records.last { place.sequence = last.sequence }
+        if case .records = body { place.isPartial = false }
         return place
     }
 

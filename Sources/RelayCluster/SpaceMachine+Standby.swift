@@ -53,7 +53,9 @@ extension SpaceMachine {
         var isStart = false, records: [JournalRecord] = []
         switch entry.body {
         case .start: isStart = true
-        case .records(let body): records = try LogEntry.records(pieces.isEmpty ? body : pieces + body, after: counted.sequence)
+        case .records(let body):
+            records = try LogEntry.records(pieces.isEmpty ? body : pieces + body, after: counted.isPartial ? 0 : counted.sequence)
+            records.removeAll { $0.sequence <= counted.sequence }
         case .piece(let piece):
             let bytes = pieces.count + piece.count
             guard bytes < settings.recordBytesMax else { throw .recordSize(bytes, max: settings.recordBytesMax) }
@@ -76,7 +78,8 @@ extension SpaceMachine {
     }
 
     private mutating func judge(_ end: UInt64, _ bytes: [UInt8], _ number: UInt64, _ now: Instant) {
-        if end < countedWhenAsked {
+        // The log had more than this already.
+        if end < countedWhenAsked || counted.isPartial && end == counted.position {
             // What was asked earlier may be true of then.
             if number == asks { doubt(end, now) }
             return

@@ -9,7 +9,7 @@ package enum NATSLimits {
     /// What counts of a server's `max_payload`; its own default is 1 MiB.
     package static let payloadBytesMax = 8 * 1_024 * 1_024
     /// Smallest `max_payload` that is taken: what the log cuts in pieces fits into nothing smaller.
-    package static let payloadBytesMin = 64 * 1_024
+    package static let payloadBytesMin = 1_024 * 1_024
     /// What is left of a payload for the header of an append.
     package static let appendHeaderBytes = 512
     /// Largest answer of JetStream's API but for a stored message. One of STREAM.INFO has 1 KiB.

@@ -64,6 +64,9 @@ struct Tool {
     }
 }
 
+/// A command that ends before it has read all would end the tests, without a word.
+let brokenPipesAreErrors: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
+
 /// So many commands run at a time: with all tests at once each would wait for a processor for as long as its time for a call.
 private actor Slots {
     static let shared = Slots()
@@ -91,6 +94,7 @@ final class Running: Sendable {
     init(
         _ words: [String], url: String? = nil, environment added: [String: String] = [:], input: Data = Data(), through outer: [String] = []
     ) throws {
+        _ = brokenPipesAreErrors
         var environment = ProcessInfo.processInfo.environment
         for name in ["BOARDRELAY_KEY", "BOARDRELAY_TOKEN"] { environment[name] = nil }
         environment["BOARDRELAY_URL"] = url

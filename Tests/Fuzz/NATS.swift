@@ -40,7 +40,7 @@ private func hear(_ log: inout JetStreamLog, _ text: String) throws {
 
 private func answer(_ request: Int, _ json: String) -> String { "MSG _INBOX.i.\(request) 1 \(json.utf8.count)\r\n\(json)\r\n" }
 
-private let info = #"INFO {"version":"2.12.0","headers":true,"jetstream":true,"max_payload":65536}"# + "\r\nPONG\r\n"
+private let info = #"INFO {"version":"2.12.0","headers":true,"jetstream":true,"max_payload":1048576}"# + "\r\nPONG\r\n"
 private let description = #"""
     {"config":{"name":"S","subjects":["boardrelay.S"],"num_replicas":3,"discard":"new","deny_delete":true,
     "metadata":{"_nats.ver":"2.12.0"}},"state":{"messages":4,"first_seq":1,"last_seq":4}}

@@ -107,6 +107,37 @@ import Testing
         #expect(node.effects.said == [.serve(start: 5)] && node.machine.actsUntil == sent + ClusterSettings().ownerLease)
     }
 
+    @Test("a disk with the first records of an entry gets the others, and does not take over before the log has told of them")
+    func partial() throws {
+        let script = {
+            var script = Script()
+            script.add(.start(life: 1), start: 4)
+            script.add(Self.body([record(1), record(2), record(3)]))
+            return script
+        }()
+        var place = LogPlace()
+        (place.position, place.start, place.checksum) = (1, 4, script.entries[0].withUnsafeBytes { $0.bigEndian(at: 0) })
+        (place.sequence, place.isPartial) = (2, true)
+        #expect(LogPlace(encoded: place.encoded) == place)
+        let node = TestNode(disk: place)
+        node.wait(.seconds(15))
+        node.tell(.end(script.entries[0], at: 1, number: node.asks))
+        #expect(!node.calls.contains { if case .append = $0 { true } else { false } }, "the log has lost what it had")
+        node.tell(.entry(script.entries[1], at: 2, number: node.follows))
+        #expect(node.effects.stores == [[record(3)]] && node.machine.counted.sequence == 3 && !node.machine.counted.isPartial)
+    }
+
+    @Test(
+        "a change of a board that cannot be read, and what a store keeps for itself, stop a node before they are stored",
+        arguments: [[0x52] + [UInt8](repeating: 0, count: 18), [0x52, 1], [0x42, 1], [0x51, 1]] as [[UInt8]])
+    func unsound(key: [UInt8]) {
+        let (node, script) = Self.standby()
+        var longer = script
+        longer.add(Self.body([JournalRecord(sequence: 2, entries: [JournalEntry(key: key, value: [1, 2, 3])])]))
+        node.tell(.entry(longer.entries[2], at: 3, number: node.follows))
+        #expect(node.effects.stores.isEmpty && node.effects.said == [.stop(.badEntry(at: 3, .records))])
+    }
+
     @Test("no start number is below the least of a node, and each is greater than the one before", arguments: [3, 5, 1_000] as [UInt32])
     func starts(least: UInt32) {
         let (node, script) = Self.standby { $0.startMin = least }

@@ -166,8 +166,8 @@ import Testing
     @Test("INFO may change the bounds while the connection lives, and is examined again")
     func infoAgain() throws {
         var talk = try Talk.opened()
-        try talk.hear(Talk.info.replacing("1048576", with: "65536"))
-        #expect(talk.log.entryBytesMax == 65_536 - 512)
+        try talk.hear(Talk.info.replacing("1048576", with: "2097152"))
+        #expect(talk.log.entryBytesMax == 2_097_152 - 512)
         #expect(talk.sent() == [] && talk.events == [])
         #expect(throws: NATSError.self) { try talk.hear(Talk.info.replacing("2.12.0", with: "2.11.9")) }
     }

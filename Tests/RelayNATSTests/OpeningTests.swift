@@ -51,7 +51,7 @@ struct StreamVector: CustomTestStringConvertible, Sendable {
     @Test("and that has JetStream, headers, and room for an entry", arguments: [
         (#""jetstream":true"#, #""jetstream":false"#, "jetstream is false; wanted: true"),
         (#""headers":true"#, #""x":true"#, "headers is false; wanted: true"),
-        (#":1048576"#, ":65535", "max_payload is 65535; wanted: at least 65536"), (#":1048576"#, ":-1", "max_payload is -1; wanted: at least 65536"),
+        (#":1048576"#, ":1048575", "max_payload is 1048575; wanted: at least 1048576"), (#":1048576"#, ":-1", "max_payload is -1; wanted: at least 1048576"),
     ])
     func poorServer(right: String, wrong: String, text: String) throws {
         var talk = Talk()

@@ -104,13 +104,13 @@ final class ClientLink: ClientTransport, @unchecked Sendable {
         close()
         self.attempt = attempt
         let timeout = timeoutMilliseconds
-        var places = addresses.indices.map { (place: (first + $0) % addresses.count, address: addresses[(first + $0) % addresses.count]) }
-        if let detour { places.insert((first, detour), at: 0) }
+        var places: [(place: Int?, address: RelayAddress)] = detour.map { [(nil, $0)] } ?? []
+        places += addresses.indices.map { ((first + $0) % addresses.count, addresses[(first + $0) % addresses.count]) }
         let isCancelled = Mutex(false)
         connectingIsCancelled = isCancelled
         DispatchQueue.global().async { @Sendable [weak self, places] in
             var result: Result<ConnectedLink, SocketAddress.Failure> = .failure(.init("an invitation without an address"))
-            var found = 0
+            var found: Int?
             for (place, address) in places {
                 found = place
                 do throws(SocketAddress.Failure) {
@@ -129,7 +129,7 @@ final class ClientLink: ClientTransport, @unchecked Sendable {
             }
             let (outcome, place) = (result, found)
             self.queue.async { @Sendable in
-                self.first = place
+                if let place { (self.first, self.detour) = (place, nil) }
                 self.connected(outcome, attempt)
             }
         }

@@ -50,7 +50,7 @@ export class Places {
    */
   moveOn({kind, code}, wasLive, address) {
     const hasMoved = code === ErrorCode.moved
-    const leaves = hasMoved || !wasLive && kind !== 'loginRefused'
+    const leaves = hasMoved || kind === 'relaySilent' || !wasLive && kind !== 'loginRefused'
     const isAtOnce = leaves && this.untried > 0
     this.untried = (isAtOnce ? this.untried : this.list.length) - 1
     if (!leaves) return false

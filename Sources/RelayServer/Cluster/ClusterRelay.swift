@@ -114,6 +114,8 @@ package final class ClusterRelay: Sendable {
             let relay = try await WhiteboardRelay.start(
                 ofSpace(), permit: { _ in }, as: .space(space), behind: place, owning: ownership)
             self.relay.withLock { $0 = relay }
+            // What a reload has changed meanwhile.
+            try relay.apply(ofSpace())
             if !isKnown { keepKeys() }
             let own = LoggedAddress.entry(of: shownAddress)
             relay.engine.enter { if $0.isServing { $0.hub.handle(.keep(own), at: Engine.now()) } }
@@ -121,6 +123,7 @@ package final class ClusterRelay: Sendable {
             await door.engine.lead(to: [space: relay.engine], failed: [])
             log(.info, "space \(space): this relay owns it, with start \(start), and serves.")
         } catch {
+            guard !lease.isOver else { return }
             log(.error, "space \(space) cannot be served: \(error)")
             await node.resign()
         }
@@ -128,11 +131,11 @@ package final class ClusterRelay: Sendable {
 
     /// Of the first owner, and keys that were drawn anew: in the log before anybody is let in with one, as far as that is shown.
     private func keepKeys() {
-        guard let keys, let relay = owner, let present = relay.keys else { return }
-        let entry = keys.entry(of: present)
-        relay.engine.enter { engine in
-            guard engine.isServing else { return }
-            engine.hub.handle(.keep(entry), at: Engine.now())
+        guard let keys, let relay = owner else { return }
+        relay.engine.enter { [weak relay] engine in
+            // Of two changes of keys the later one is read by both.
+            guard engine.isServing, let present = relay?.keys else { return }
+            engine.hub.handle(.keep(keys.entry(of: present)), at: Engine.now())
         }
     }
 
@@ -153,7 +156,13 @@ package final class ClusterRelay: Sendable {
     /// Lets other options hold: see `WhiteboardRelay.apply`.
     package func apply(_ options: WhiteboardRelay.Options) throws(RelayServerError) {
         try door.apply(Self.ofDoor(options))
-        self.options.withLock { $0 = options }
+        self.options.withLock { own in
+            var new = options
+            // Those of the start.
+            (new.log, new.keysChanged, new.reload, new.storage, new.flush) = (own.log, own.keysChanged, own.reload, own.storage, own.flush)
+            new.hub.limits = own.hub.limits
+            own = new
+        }
         try relay.withLock { $0 }?.apply(ofSpace())
     }
 
@@ -190,6 +199,9 @@ package final class ClusterRelay: Sendable {
                     guard var status = (owner ?? door).control.answer(request) as? Status else { return nil }
                     status.space = node.report()
                     return status
+                case .rotate where node.report().role != "owner":
+                    // The log would bring the old key back.
+                    return ControlRefusal("keys cannot be drawn anew here now: this relay does not own its space")
                 case .keys, .rotate, .backup, .spaces, .addSpace, .removeSpace:
                     return owner.map { $0.control.answer(request) } ?? ControlRefusal(Self.standsBy)
                 }

@@ -30,15 +30,21 @@ extension Engine {
     func takesTurn() -> Bool {
         guard let ownership, isServing else { return true }
         if ownership.lease.mayAct(at: Self.now().instant) { return true }
+        // Nothing revives it: not the node either, which may have heard of the log a moment ago.
+        ownership.lease.end()
+        ownership.node.leaseIsOver(ownership.lease)
         endLease(saysGoodbye: false)
         return false
     }
 
     /// No turn follows.
     ///
-    /// - Parameter saysGoodbye: the ownership ends in order: clients are told, and get what is queued for them.
-    func endLease(saysGoodbye: Bool) {
+    /// - Parameters:
+    ///   - saysGoodbye: the ownership ends in order: clients are told, and get what is queued for them.
+    ///   - shown: what is durable by then.
+    func endLease(saysGoodbye: Bool, shown: UInt64? = nil) {
         guard isServing else { return }
+        if saysGoodbye, let shown { stored(.persisted(through: shown)) }
         isServing = false
         guard !saysGoodbye else {
             hub.handle(.shutdown, at: Self.now())

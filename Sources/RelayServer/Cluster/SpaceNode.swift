@@ -38,7 +38,7 @@ actor SpaceNode {
         case standBy(SpaceMachine.StepDown)
         /// Another node owns the space, and is reached here.
         case follow(Whereabouts)
-        case stopped(String)
+        case stopped
     }
 
     private struct Intake {
@@ -65,6 +65,8 @@ actor SpaceNode {
     /// Erasures that wait until what was submitted before them is stored.
     private var erasures: [(behind: UInt64, StoreErasure)] = []
     private var submitted: UInt64 = 0
+    /// The newest change that the engine was told of.
+    private var durable: UInt64?
     /// While it is alone: changes through this one may be in the log.
     private var undecided: UInt64?
     private var lastRole: SpaceMachine.Role?
@@ -76,7 +78,7 @@ actor SpaceNode {
     private static let noTimes = MetricHistogram(bounds: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10])
     /// The same for other threads.
     nonisolated private let shown = Mutex((report: SpaceReport(), times: SpaceNode.noTimes))
-    /// Entries that this owner has appended since the log was trimmed for the last time, and where the next trim ends.
+    /// What has come to the log since this process began, whoever appended it, and where the next trim ends.
     private var trimming = Trimming()
 
     init(_ options: SpaceLogOptions, log: @escaping @Sendable (LogLine) -> Void, duties: AsyncStream<Duty>.Continuation) {
@@ -214,6 +216,14 @@ actor SpaceNode {
 
     nonisolated func diskRecovered() { enter { $0.handle(.diskRecovered) } }
 
+    /// The engine has ended an ownership by its own clock: another node may follow at once.
+    nonisolated func leaseIsOver(_ lease: Lease) {
+        enter { node in
+            guard node.lease === lease else { return }
+            node.handle(.resign)
+        }
+    }
+
     nonisolated func say(_ line: String) { log(LogLine(.warning, line)) }
 
     nonisolated private func enter(_ body: @escaping @Sendable (isolated SpaceNode) -> Void) {
@@ -223,6 +233,7 @@ actor SpaceNode {
     // MARK: - The machine
 
     private func answered(_ answer: SpaceLog.Answer) {
+        if case .entry(let bytes, _, _) = answer { grew(by: bytes.count) }
         if case .appended(let id, .taken) = answer, let sent, sent.id == id {
             let took = now - sent.at
             times.observe(Double(took.nanoseconds) / 1e9)
@@ -234,15 +245,19 @@ actor SpaceNode {
 
     private func handle(_ event: SpaceMachine.Event) {
         guard let effects = machine?.handle(event, at: now) else { return }
+        extendLease()
         carryOut(effects)
         submitWaiting()
         settle()
     }
 
+    /// Nothing durable is shown by a node that is alone.
+    private func extendLease() { if let machine, machine.role != .alone, let until = machine.actsUntil { lease?.extend(until: until) } }
+
     /// Behind each call of the machine.
     private func settle() {
         guard let machine else { return }
-        if let until = machine.actsUntil { lease?.extend(until: until) }
+        extendLease()
         timer?.arm(for: machine.nextDeadline?.nanoseconds)
         let isNew = machine.role != lastRole
         if isNew { (lastRole, told.role) = (machine.role, "\(machine.role)") }
@@ -259,10 +274,9 @@ actor SpaceNode {
             switch effect {
             case .call(let call):
                 if case .append(let bytes, _, let id) = call {
-                    if sent?.id != id { sent = (id, now) }
-                    if lease != nil, let below = trimming.appended(bytes.count, at: machine?.counted.position ?? 0) {
-                        // Behind this call of the machine, which is not finished.
-                        enter { $0.handle(.trim(below: below)) }
+                    if sent?.id != id {
+                        sent = (id, now)
+                        grew(by: bytes.count)
                     }
                 }
                 link?.call(call)
@@ -271,7 +285,9 @@ actor SpaceNode {
                 let owner = LoggedAddress.whereabouts(in: records.lazy.flatMap(\.entries), own: options.address)
                 if lease == nil, let owner { duties.yield(.follow(owner)) }
             case .serve(let start): serve(start)
-            case .show(let sequence): engine?.enter { $0.shown(through: sequence) }
+            case .show(let sequence):
+                durable = sequence
+                engine?.enter { $0.shown(through: sequence) }
             case .serveAlone(let sequence):
                 undecided = sequence
                 log(LogLine(.warning, "space \(options.space): the log cannot be reached; this relay goes on alone, and stores nothing"))
@@ -281,16 +297,22 @@ actor SpaceNode {
                 let text = "space \(options.space): this relay follows and serves no more: \(reason.text)"
                 (told.stopped, erasures) = (text, [])
                 log(LogLine(.error, text))
-                duties.yield(.stopped(text))
+                duties.yield(.stopped)
             }
         }
+    }
+
+    private func grew(by bytes: Int) {
+        guard let below = trimming.grew(by: bytes, at: machine?.counted.position ?? 0) else { return }
+        // Behind this call of the machine, which is not finished. Only an owner trims.
+        enter { $0.handle(.trim(below: below)) }
     }
 
     private func serve(_ start: UInt32) {
         guard let journal, let until = machine?.actsUntil else { return }
         let lease = Lease(until: until, goesOnAlone: options.goesOnAlone)
         self.lease = lease
-        (submitted, trimming) = (machine?.disk.sequence ?? 0, Trimming())
+        submitted = machine?.disk.sequence ?? 0
         journal.beginServing(start: start) { @Sendable [weak self] result in
             self?.enter { node in
                 guard !lease.isOver else { return }
@@ -304,9 +326,10 @@ actor SpaceNode {
         lease?.end()
         // Behind the turn that is under way: none follows.
         if let engine {
-            engine.executor.queue.sync { engine.assumeIsolated { $0.endLease(saysGoodbye: reason == .resigned || reason == .diskFailed) } }
+            let (saysGoodbye, durable) = (reason == .resigned || reason == .diskFailed, durable)
+            engine.executor.queue.sync { engine.assumeIsolated { $0.endLease(saysGoodbye: saysGoodbye, shown: durable) } }
         }
-        (lease, engine, erasures, sent, undecided) = (nil, nil, [], nil, nil)
+        (lease, engine, erasures, sent, undecided, durable) = (nil, nil, [], nil, nil, nil)
         intake.withLock { ($0.records, $0.erasures, $0.searches) = ([], [], []) }
         journal?.beginFollowing()
         duties.yield(.standBy(reason))
@@ -330,7 +353,7 @@ actor SpaceNode {
     }
 }
 
-/// When an owner trims the log: there is always what was appended before, between one and two times `bytes`, for who was away.
+/// When an owner trims the log: between one and two times `bytes` stay, for who was away.
 struct Trimming {
     /// A standby that lacks more wants a copy of the owner's folder.
     static let bytes = 512 << 20
@@ -341,7 +364,7 @@ struct Trimming {
     private var mark: UInt64?
 
     /// - Returns: below which position the log may be trimmed now, if so.
-    mutating func appended(_ byteCount: Int, at position: UInt64) -> UInt64? {
+    mutating func grew(by byteCount: Int, at position: UInt64) -> UInt64? {
         count += byteCount + Self.headBytes
         guard count >= Self.bytes else { return nil }
         defer { (count, mark) = (0, position) }

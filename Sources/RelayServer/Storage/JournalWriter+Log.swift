@@ -36,7 +36,7 @@ extension JournalWriter {
         guard let place = LogPlace(encoded: value) else { throw RelayServerError(text: "the folder's place in the log is damaged") }
         guard place.sequence == last else {
             throw RelayServerError(
-                text: "the folder has changes up to \(last), and the log those up to \(place.sequence): it has served without the log")
+                text: "the folder has changes up to \(last), and the log those up to \(place.sequence): it has served without the log, and wants a copy of another node's folder")
         }
         return place
     }
@@ -53,7 +53,18 @@ extension JournalWriter {
             return failed(.failed("the log has change \(records[0].sequence) behind change \(journal.lastSequence)"))
         }
         if logWall != nil { logWall = max(logWall!, Self.newestWall(of: records)) }
-        store(records, with: JournalEntry(key: Self.placeKey, value: place.encoded)) { [log] in log?.stored(through: place.position) }
+        guard records.allSatisfy({ !$0.entries.contains { $0.key == Self.placeKey } }) else {
+            return failed(.failed("the log has a place in itself"))
+        }
+        var batch = records
+        // A crash may cut the batch behind any record.
+        for index in batch.indices.dropLast() {
+            var partial = lastPlace
+            (partial.sequence, partial.isPartial) = (batch[index].sequence, true)
+            batch[index].entries.append(JournalEntry(key: Self.placeKey, value: partial.encoded))
+        }
+        lastPlace = place
+        store(batch, with: JournalEntry(key: Self.placeKey, value: place.encoded)) { [log] in log?.stored(through: place.position) }
         wake()
     }
 
@@ -93,6 +104,8 @@ extension JournalWriter {
             }
         }
     }
+
+    func followAgain() { readAgain(asFollower: true) { [log] in if case .success = $0 { log?.diskRecovered() } } }
 
     func readAgain(asFollower: Bool, _ tell: (Result<Opened, RelayServerError>) -> Void) {
         // What has failed is read again when it has recovered.

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import RelayCore
+import RelayCluster
 import RelayIO
 import RelayJournal
 import RelayStorage
@@ -41,6 +42,8 @@ actor JournalWriter {
     var boards: BoardStore?
     private(set) var storage: (any JournalStorage)?
     private var settings = JournalSettings(mark: 0)
+    /// The newest place in the log that was stored, or is being.
+    var lastPlace = LogPlace()
     /// Follows the log: the newest time of the records that were taken over. `nil`: time is the clock's.
     var logWall: UInt64?
     var copying = Copying.no
@@ -136,6 +139,7 @@ actor JournalWriter {
             (opened.boards, opened.userBytes, opened.boardLines) = (recovered.boards, recovered.userBytes, recovered.lines)
             self.journal = journal
             self.boards = boards
+            if log != nil, let place = try? Self.place(in: opened) { lastPlace = place }
             return opened
         } catch {
             throw RelayServerError(error, folder: path)
@@ -413,7 +417,12 @@ actor JournalWriter {
     }
 
     private func recover() {
-        guard let journal, let boards, hasFailed else { return }
+        guard let journal, let boards else {
+            // It failed while it was read anew.
+            if log != nil { followAgain() }
+            return
+        }
+        guard hasFailed else { return }
         do throws(JournalError) {
             try journal.recoverFromFailure()
             try boards.retry()
@@ -423,8 +432,7 @@ actor JournalWriter {
         hasFailed = false
         report()
         intake.withLock { $0.isShut = false }
-        guard let log else { return tell(.recovered) }
-        readAgain(asFollower: true) { if case .success = $0 { log.diskRecovered() } }
+        if log != nil { followAgain() } else { tell(.recovered) }
     }
 }
 

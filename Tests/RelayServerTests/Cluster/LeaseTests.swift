@@ -27,14 +27,30 @@ import Testing
         #expect(!lease.mayAct(at: at(1)) && !lease.mayShow(at: at(1)))
     }
 
+    @Test("whose moment has passed is over for good with the next turn, whatever the log says then")
+    func engine() async throws {
+        let relay = try await WhiteboardRelay.start(.init(port: 0), permit: { _ in }, as: .space("main"), behind: RelayPlace())
+        let lease = Lease(until: at(1)), node = try node()
+        let isServing = await withCheckedContinuation { continuation in
+            relay.engine.enter { $0.ownership = (lease, node) }
+            relay.engine.enter { continuation.resume(returning: $0.isServing) }
+        }
+        lease.extend(until: at(1 << 33))
+        #expect(!isServing && lease.isOver && !lease.mayAct(at: at(2)))
+        await relay.stop()
+    }
+
+    private func node() throws -> SpaceNode {
+        let (_, duties) = AsyncStream.makeStream(of: SpaceNode.Duty.self)
+        return SpaceNode(SpaceLogOptions(space: "main", servers: try LogServers("nats://127.0.0.1:1")), log: { _ in }, duties: duties)
+    }
+
     @Test("that is over in the middle of a turn keeps back what the turn would have written", arguments: [false, true])
     func write(isOver: Bool) async throws {
         let relay = try await WhiteboardRelay.start(.init(port: 0))
         let link = try RawLink(relay.address)
         try link.login("ann")
-        let (_, duties) = AsyncStream.makeStream(of: SpaceNode.Duty.self)
-        let node = SpaceNode(SpaceLogOptions(space: "main", servers: try LogServers("nats://127.0.0.1:1")), log: { _ in }, duties: duties)
-        let lease = Lease(until: at(1 << 33))
+        let lease = Lease(until: at(1 << 33)), node = try node()
         relay.engine.enter { engine in
             engine.ownership = (lease, node)
             engine.hub.handle(.shutdown, at: Engine.now())

@@ -1,3 +1,4 @@
+import Foundation
 import RelayCluster
 import RelayCore
 import RelayIO
@@ -49,6 +50,40 @@ import Testing
             #expect(try JournalWriter.place(in: again) == place(9, start: 7, sequence: 4))
             #expect(again.start == 6, "the number of the newest start on this folder")
             await second.close()
+        }
+    }
+
+    @Test("that a crash has left in the middle of a batch says so, and goes on from there")
+    func torn() async throws {
+        try await withTemporaryPath { living in
+            let first = try writer(living), path = living + ".crashed"
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            _ = try await first.open()
+            first.store([], place(1, start: 5, sequence: 0))
+            first.store((1...3).map { record($0) }, place(2, start: 5, sequence: 3))
+            #expect(await first.flush() == nil)
+            try FileManager.default.copyItem(atPath: living, toPath: path)
+            await first.close()
+            let name = try #require(try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix("journal-") }.max())
+            let file = try #require(FileHandle(forUpdatingAtPath: "\(path)/\(name)"))
+            // Behind the batch there may be room that was taken before.
+            var second: JournalWriter, found: LogPlace, end = try #require(try file.readToEnd()?.lastIndex { $0 != 0 })
+            repeat {
+                end -= 8
+                try file.truncate(atOffset: UInt64(end))
+                second = try writer(path)
+                found = try JournalWriter.place(in: try await second.open())
+                if found.sequence == 3 { await second.close() }
+            } while found.sequence == 3
+            var partial = place(1, start: 5, sequence: 2)
+            partial.isPartial = true
+            #expect(found == partial)
+            second.store([record(3)], place(2, start: 5, sequence: 3))
+            await second.close()
+            let third = try writer(path)
+            let whole = try await third.open()
+            #expect(try JournalWriter.place(in: whole) == place(2, start: 5, sequence: 3) && whole.report.lastSequence == 3)
+            await third.close()
         }
     }
 
