@@ -120,7 +120,7 @@ def main():
     arguments.binary = find_binary(arguments.binary)
     arguments.server, version = nats.find_server(arguments.server)
     print(f"{version}, {os.cpu_count()} cores, {arguments.pairs} turns", flush=True)
-    turns, loads = [], []
+    turns, loads, failed = [], [], False
     with contextlib.ExitStack() as stack:
         try:
             relays = begin(stack, arguments, random.Random(arguments.seed))
@@ -131,10 +131,11 @@ def main():
                     f"{turns[-1][kind]['stored', 50]:.2f} ms ({kind})" for kind in KINDS), flush=True)
         except (Wrong, Ended) as problem:
             print(f"FAIL {problem}")
-            return 1
-    print_costs(turns)
-    print(f"\n{os.cpu_count()} cores; load average of a minute, before each turn: {min(loads):.1f} to {max(loads):.1f}")
-    return 0
+            failed = True
+    if turns:
+        print_costs(turns)
+        print(f"\n{len(turns)} turns, {os.cpu_count()} cores; load average of a minute, before each: {min(loads):.1f} to {max(loads):.1f}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
