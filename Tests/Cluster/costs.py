@@ -5,8 +5,8 @@
     python3 Tests/Cluster/costs.py [--pairs 7] [--records 200] [--seconds 3] [--binary PATH] [--server PATH]
 
 Three relays serve at once, on this machine's loopback and its one disk: one has no log; one owns a space whose servers sync each write
-(`sync_interval: always`); one owns a space whose servers sync when they please. They are measured in turn, so that what else happens on
-the machine meets all of them:
+(`sync_interval: always`); one owns a space whose servers sync when they please. They are measured in turn, and each turn begins with another
+one, so that what else happens on the machine meets all of them:
 
 `stored`  one client stores records of 512 bytes, one after the other: from sending one until it is told stored
 `point`   `boardrelay bench paced10`: 10 users send 200 packets a second each to all others
@@ -37,7 +37,8 @@ CHANNEL = "costs"
 PAYLOAD = b"x" * 512
 PACE = 0.04  # most seconds between two records: below the rate of messages
 ALONE, SYNCED, UNSYNCED = KINDS = ("no log", "log, synced", "log, not synced")
-ROWS = [(what, share) for what in ("stored", "point", "class") for share in (50, 99)]
+WHATS = ("stored", "point", "class")
+ROWS = [(what, share) for what in WHATS for share in (50, 99)]
 
 
 class Measured:
@@ -120,21 +121,23 @@ def main():
     arguments.binary = find_binary(arguments.binary)
     arguments.server, version = nats.find_server(arguments.server)
     print(f"{version}, {os.cpu_count()} cores, {arguments.pairs} turns", flush=True)
-    turns, loads = [], []
+    turns, loads, failed = [], [], False
     with contextlib.ExitStack() as stack:
         try:
             relays = begin(stack, arguments, random.Random(arguments.seed))
-            for _ in range(arguments.pairs):
+            for number in range(arguments.pairs):
                 loads.append(os.getloadavg()[0])
-                turns.append({kind: relay.measure(arguments) for kind, relay in relays.items()})
-                print(f"     load {loads[-1]:.1f}; stored, p50: " + ", ".join(
-                    f"{turns[-1][kind]['stored', 50]:.2f} ms ({kind})" for kind in KINDS), flush=True)
+                order = KINDS[number % 3:] + KINDS[:number % 3]
+                turns.append({kind: relays[kind].measure(arguments) for kind in order})
+                print(f"     load {loads[-1]:.1f}; p50 of stored, of a point and of one in class: " + "; ".join(
+                    ", ".join(f"{turns[-1][kind][what, 50]:.2f}" for what in WHATS) + f" ms ({kind})" for kind in KINDS), flush=True)
         except (Wrong, Ended) as problem:
             print(f"FAIL {problem}")
-            return 1
-    print_costs(turns)
-    print(f"\n{os.cpu_count()} cores; load average of a minute, before each turn: {min(loads):.1f} to {max(loads):.1f}")
-    return 0
+            failed = True
+    if turns:
+        print_costs(turns)
+        print(f"\n{len(turns)} turns, {os.cpu_count()} cores; load average of a minute, before each: {min(loads):.1f} to {max(loads):.1f}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
