@@ -57,9 +57,19 @@ struct ServeTests {
         }
         // What it has not read it need not send back. On a busy machine it must not fall silent meanwhile.
         let ping = Frame(.ping, body: [UInt8](repeating: 0, count: 8)).bytes
+        let isHeard = Mutex(true), pings = DispatchGroup()
+        DispatchQueue(label: "pings").async(group: pings) {
+            while isHeard.withLock({ $0 }) {
+                _ = ping.withUnsafeBytes { write(descriptor, $0.baseAddress!, $0.count) }
+                usleep(500_000)
+            }
+        }
+        defer {
+            isHeard.withLock { $0 = false }
+            pings.wait()
+        }
         var queued = 0
         while queued < 1_000_000 {
-            _ = ping.withUnsafeBytes { write(descriptor, $0.baseAddress!, $0.count) }
             let status = try await Tool.run("status", "--json", "--port", "\(address.port)").object()
             queued = try #require((status["census"] as? [String: Any])?["queuedBytes"] as? Int)
         }
