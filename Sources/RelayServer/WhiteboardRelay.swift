@@ -205,7 +205,8 @@ public final class WhiteboardRelay: Sendable {
         do throws(RelayServerError) {
             if opened.entries.contains(where: { JournalWriter.isOfLog($0.key) }) {
                 guard let left = options.leavesLog else {
-                    throw RelayServerError(text: "the folder is of a space with a log: serve it with --log, or with --leave-log, and it leaves the log for good")
+                    throw RelayServerError(
+                        text: "the folder is of a space with a log: serve it with --log; with --leave-log it leaves the log")
                 }
                 // A secret that is wrong leaves the log's keys where they are.
                 let sealed = opened.entries.first { $0.key == LoggedKeys.key }?.value

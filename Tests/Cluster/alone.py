@@ -27,7 +27,8 @@ def alone(space, _):
         mark = eye.mark()
         pen.publish(CHANNEL, "not kept")
         until(lambda: any(event["payload"] == "not kept" for event in eye.since(mark, "deliver")), "what is not retained passes")
-        for durable in (lambda: pen.retain(CHANNEL, "pen", "kept"), lambda: pen.request("setLock", kind="message", channel=CHANNEL, lock="pen")):
+        for durable in (lambda: pen.retain(CHANNEL, "pen", "kept"),
+                        lambda: pen.request("setLock", kind="message", channel=CHANNEL, lock="pen")):
             try:
                 durable()
                 need(False, "a relay that is alone has stored something")

@@ -217,6 +217,14 @@ test('[SE17, HB3] a session that was not good for 15 s is paused after, where it
   assert.deepEqual(client.fails(), ['c', 0])
 })
 
+test('[SE17, HB3] a relay that falls silent is left for the next address', () => {
+  const client = new Traveller(three)
+  client.open()
+  client.staysGood()
+  client.advance(11_000)
+  assert.deepEqual(client.next(), ['b', 0])
+})
+
 test('[SE17, ER5] a login that is refused for a time is tried again there, after it', () => {
   const client = connecting()
   client.fails()

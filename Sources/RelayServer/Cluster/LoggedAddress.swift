@@ -20,7 +20,8 @@ enum LoggedAddress {
         var found: Whereabouts?
         for entry in entries where entry.key == key {
             let address = entry.value.flatMap { String(validating: $0, as: UTF8.self) }.flatMap { RelayAddress($0) }
-            found = address.map(\.description).flatMap { $0 == own?.description || $0.utf8.count > Limits.addressBytesMax ? nil : .at($0) } ?? .unknown
+            let text = address?.description, isTold = text != own?.description && (text?.utf8.count ?? 0) <= Limits.addressBytesMax
+            found = isTold ? text.map { .at($0) } ?? .unknown : .unknown
         }
         return found
     }

@@ -36,7 +36,8 @@ extension JournalWriter {
         guard let place = LogPlace(encoded: value) else { throw RelayServerError(text: "the folder's place in the log is damaged") }
         guard place.sequence == last else {
             throw RelayServerError(
-                text: "the folder has changes up to \(last), and the log those up to \(place.sequence): it has served without the log, and wants a copy of another node's folder")
+                text: "the folder has changes up to \(last), and the log those up to \(place.sequence): it has served without the log. "
+                    + "It wants a copy of another node's folder")
         }
         return place
     }

@@ -262,7 +262,9 @@ struct ServeSettings: Sendable {
 
     private static func leftLog(_ arguments: Arguments) throws -> LeftLog? {
         guard arguments.flag("--leave-log") else { return nil }
-        for name in ["--in-memory", "--spaces"] where arguments.flag(name) { throw arguments.wrong("--leave-log", "does not go with \(name)") }
+        for name in ["--in-memory", "--spaces"] where arguments.flag(name) {
+            throw arguments.wrong("--leave-log", "does not go with \(name)")
+        }
         return LeftLog(space: try logSpace(arguments), secret: try logSecret(arguments))
     }
 
