@@ -222,7 +222,7 @@ test('[SE17, HB3] a relay that falls silent is left for the next address', () =>
   client.open()
   client.staysGood()
   client.advance(11_000)
-  assert.deepEqual(client.next(), ['b', 0])
+  assert.deepEqual([client.machine.state, client.host], ['connecting', 'b'])
 })
 
 test('[SE17, ER5] a login that is refused for a time is tried again there, after it', () => {
