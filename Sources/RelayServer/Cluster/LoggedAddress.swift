@@ -19,7 +19,7 @@ enum LoggedAddress {
     static func whereabouts(in entries: some Sequence<JournalEntry>, own: RelayAddress?) -> Whereabouts? {
         var found: Whereabouts?
         for entry in entries where entry.key == key {
-            let address = entry.value.flatMap { isValidUTF8($0) ? RelayAddress(String(decoding: $0, as: UTF8.self)) : nil }
+            let address = entry.value.flatMap { $0.withUnsafeBytes(isValidUTF8) ? RelayAddress(String(decoding: $0, as: UTF8.self)) : nil }
             let text = address?.description, isTold = text != own?.description && (text?.utf8.count ?? 0) <= Limits.addressBytesMax
             found = isTold ? text.map { .at($0) } ?? .unknown : .unknown
         }
