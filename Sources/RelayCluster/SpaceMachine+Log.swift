@@ -35,12 +35,13 @@ extension SpaceMachine {
     /// Follows the log behind what was counted.
     mutating func stand(for patience: Duration, _ now: Instant) {
         state = .standby(until: now + patience)
-        follow()
+        follow(now)
         readEnd()
     }
 
-    mutating func follow() {
+    mutating func follow(_ now: Instant) {
         follows += 1
+        followsSince = now
         isFollowingLate = false
         call(.follow(from: counted.position + 1, number: follows))
     }

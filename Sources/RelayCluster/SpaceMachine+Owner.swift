@@ -79,7 +79,7 @@ extension SpaceMachine {
             disk = place
             unstored.removeFirst()
         }
-        if isFollowingLate, unstored.isEmpty { follow() }
+        if isFollowingLate, unstored.isEmpty { follow(now) }
         guard case .owner(var owner) = state else { return }
         if owner.phase == .opening, disk.start == counted.start {
             owner.phase = .serving

@@ -8,10 +8,10 @@ extension SpaceMachine {
     mutating func linked(_ now: Instant) {
         switch state {
         case .standby, .looking, .doubting:
-            follow()
+            follow(now)
             readEnd()
         case .takingOver(let flight):
-            follow()
+            follow(now)
             state = .takingOver(askAgain(flight, now))
         case .releasing(let flight): state = .releasing(askAgain(flight, now))
         case .owner(var owner):
@@ -88,7 +88,9 @@ extension SpaceMachine {
         if end > counted.position {
             if case .standby = state { return }
             state = .standby(until: now + patience())
-            return follow()
+            // What an engine is slow to begin would never begin.
+            if followsSince + settings.ownerLease <= now { follow(now) }
+            return
         }
         if case .doubting = state { state = .standby(until: now + patience()) }
         guard end == counted.position, end > 0 else { return takeOverIfWanted(now) }

@@ -134,6 +134,8 @@ package struct SpaceMachine: Sendable {
     var holder: Holder
     var appends: UInt64 = 0
     var follows: UInt64 = 0
+    /// When it asked for that.
+    var followsSince = Instant(nanoseconds: 0)
     /// More was followed than the disk takes: it is followed again when the disk has what it was given.
     var isFollowingLate = false
     var asks: UInt64 = 0

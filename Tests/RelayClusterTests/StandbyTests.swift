@@ -138,6 +138,24 @@ import Testing
         #expect(node.effects.stores.isEmpty && node.effects.said == [.stop(.badEntry(at: 3, .records))])
     }
 
+    @Test("a node that has asked to follow the log waits for it, however often it looks where the log ends, for T₁")
+    func slowly() {
+        let node = TestNode()
+        var script = Script()
+        script.add(.start(life: 1), start: 4)
+        let asked = node.follows
+        for _ in 0..<20 {
+            node.wait(.milliseconds(400))
+            node.tell(.end(script.entries[0], at: 1, number: node.asks))
+        }
+        #expect(node.follows == asked)
+        for _ in 0..<10 {
+            node.wait(.milliseconds(400))
+            node.tell(.end(script.entries[0], at: 1, number: node.asks))
+        }
+        #expect(node.follows == asked + 1)
+    }
+
     @Test("no start number is below the least of a node, and each is greater than the one before", arguments: [3, 5, 1_000] as [UInt32])
     func starts(least: UInt32) {
         let (node, script) = Self.standby { $0.startMin = least }

@@ -21,7 +21,7 @@ extension Engine {
         switch request.target.path {
         case Path.health: return .text(.ok, "ok\n")
         case Path.readiness:
-            let own = hub.hindrance, failed = Array(repeating: "it does not start", count: failedSpaces)
+            let own = node?.hindrance ?? hub.hindrance, failed = Array(repeating: "it does not start", count: failedSpaces)
             guard own == nil, !spaces.isEmpty || !failed.isEmpty else { return Self.readiness(own) }
             let isOfNode = node != nil
             askSpaces(for: id, { $0.hub.hindrance }) { hindrances in
@@ -205,7 +205,8 @@ extension Engine {
             "boardrelay_pinned_bytes", .gauge, "Shared memory that lagging readers keep alive, each counted for itself.", census.pinnedBytes
         )
         text.single("boardrelay_queue_memory_bytes", .gauge, "Memory of all queues together.", census.queueMemoryBytes)
-        text.single("boardrelay_storage_failed", .gauge, "1 while nothing can be stored.", census.storageFailure == nil ? 0 : 1)
+        let stores = census.storageFailure == nil && node?.isDiskFull != true
+        text.single("boardrelay_storage_failed", .gauge, "1 while nothing can be stored.", stores ? 0 : 1)
     }
 
     private func delays(_ delivery: DelayCounts, _ text: inout MetricsText) {
