@@ -18,6 +18,7 @@ others that `cut` pulls (Linux, as root). Writers store records, each through wh
 `lesson`   a recorded lesson is drawn, and once more while the owner is killed
 `copy`     another relay comes with an empty folder; one with an empty folder behind a log that was trimmed, which says what it wants;
            one with what was restored of the owner's backup
+`slow`     another relay comes with an empty folder while the servers are slow to make a consumer
 
 What must hold behind each, and at the end: every record that a writer was told stored, or that somebody saw, is on the board, once; and
 each of the relays, made the owner in turn, has the same boards. The table has the seconds without a word of `stored`, of the writer that
@@ -37,7 +38,7 @@ import time
 
 sys.dont_write_bytecode = True
 import nats  # noqa: E402
-from copies import copy  # noqa: E402
+from copies import copy, slow  # noqa: E402
 from cuts import cut  # noqa: E402
 from disks import full  # noqa: E402
 from machines import Machines  # noqa: E402
@@ -141,7 +142,7 @@ def lesson(space, arguments):
 
 
 CHECKS = {"kill": kill, "term": term, "stop": stop, "cut": cut, "leader": leader, "engines": engines, "full": full, "lesson": lesson,
-          "copy": copy}
+          "copy": copy, "slow": slow}
 
 
 def judge(space, arguments):
