@@ -3,7 +3,8 @@
 import time
 
 from space import LOGIN, SPACE, where
-from stage import need, run, until
+from stage import Wrong, need, run, until
+from slow import SlowConsumers
 
 
 def copy(space, _):
@@ -14,7 +15,7 @@ def copy(space, _):
     until(lambda: empty.part().get("stopped"), "the relay that lacks entries says so")
     said = empty.part()["stopped"]
     need("wants a copy of another node's folder" in said, f"the relay that lacks entries says: {said}")
-    need(empty.page("readyz") != "ready", "the relay that lacks entries is ready")
+    need(empty.page("readyz") not in ("ready", "standby"), f"/readyz of a relay that has stopped for good says {empty.page('readyz')}")
     empty.end()
     space.nodes.remove(empty)
     space.places.remove(where(empty))
@@ -24,6 +25,16 @@ def copy(space, _):
         done = run(space.binary, *words)
         need(done.returncode == 0, f"boardrelay {words[0]}: {done.stderr}")
     own_once(space, space.join(folder))
+
+
+def slow(space, _):
+    """A relay with an empty folder comes while a consumer takes half a second to make."""
+    link = space.stage.keep(SlowConsumers(space.servers[2].port, 0.5))
+    late = space.join("slow", f"nats://127.0.0.1:{link.port}")
+    try:
+        space.until_follows(late)
+    except Wrong as problem:
+        raise Wrong(f"{problem}; it has asked for {link.asked} consumers") from None
 
 
 def own_once(space, node):

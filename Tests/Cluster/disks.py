@@ -20,6 +20,7 @@ def fill(space, node):
     disk.fill()
     until(lambda: node.part().get("role") == "diskFailed", "status says that the disk has failed")
     need(node.page("readyz") != "ready", "a relay that stores nothing is ready")
+    need(node.figure("boardrelay_storage_failed") == 1, "boardrelay_storage_failed of a relay that can store nothing is 0")
     serves = space.owner()
     need((serves is owner) == (node is not owner), "a full disk of a standby changes the owner, or that of an owner does not")
     space.writers.all_stored_since(time.monotonic())

@@ -71,6 +71,11 @@ class Node(Relay):
         except (OSError, ValueError):
             return None
 
+    def figure(self, name):
+        """Of /metrics."""
+        [value] = [line.split()[1] for line in self.page("metrics").splitlines() if line.startswith(f"{name} ")]
+        return float(value)
+
     @property
     def owns(self):
         return self.page("readyz") == "ready"
