@@ -18,11 +18,8 @@ others that `cut` pulls (Linux, as root). Writers store records, each through wh
 `lesson`   a recorded lesson is drawn, and once more while the owner is killed
 `copy`     another relay comes with an empty folder; one with an empty folder behind a log that was trimmed, which says what it wants;
            one with what was restored of the owner's backup
-<<<<<<< HEAD
-`alone`    all three servers are killed, and the owner goes on with what is not durable until they are back (`--orphan serve`)
-=======
 `slow`     another relay comes with an empty folder while the servers are slow to make a consumer
->>>>>>> cluster-proofs-red
+`alone`    all three servers are killed, and the owner goes on with what is not durable until they are back (`--orphan serve`)
 
 What must hold behind each, and at the end: every record that a writer was told stored, or that somebody saw, is on the board, once; and
 each of the relays, made the owner in turn, has the same boards. The table has the seconds without a word of `stored`, of the writer that
@@ -42,12 +39,8 @@ import time
 
 sys.dont_write_bytecode = True
 import nats  # noqa: E402
-<<<<<<< HEAD
 from alone import alone  # noqa: E402
-from copies import copy  # noqa: E402
-=======
 from copies import copy, slow  # noqa: E402
->>>>>>> cluster-proofs-red
 from cuts import cut  # noqa: E402
 from disks import full  # noqa: E402
 from machines import Machines  # noqa: E402
