@@ -7,8 +7,8 @@ import RelayStorage
 ///     0          4       5       6         10           14
 ///     CRC-32C u32 form u8 kind u8 start u32 previous u32 body
 ///
-/// The CRC covers everything behind it. *Previous* is the CRC of the newest earlier entry, beats left out; 0 if there is none. By it a node
-/// sees that the log has another history than its own. The bodies:
+/// The CRC covers everything behind it. *Previous* is the CRC of the entry before; beats do not count, and the first entry has 0. A node
+/// compares it with its own, and so notices that the log has another history. The bodies:
 ///
 ///     1 records  records, in a segment's form        3 beat     nothing
 ///     2 start    u64, drawn by the owner's process   4 release  nothing
@@ -119,8 +119,9 @@ package struct LogEntry: Equatable, Sendable {
         return bodies
     }
 
-    /// Whether a board store takes it: a change of a board that can be read, and none of what each store keeps for itself.
+    /// Whether a folder takes it: a change of a board can be read, and nothing is written over what each folder keeps for itself.
     private static func isSound(_ entry: JournalEntry) -> Bool {
+        guard entry.key != LogPlace.key else { return false }
         guard StoredChange.isBoardEntry(entry.key) else { return true }
         guard let board = StoredChange.board(entry.key) else { return false }
         return entry.value?.withUnsafeBytes { StoredChange.decode($0, board: board, keepsPayload: false) != nil } ?? true

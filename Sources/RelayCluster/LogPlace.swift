@@ -27,6 +27,8 @@ package struct LogPlace: Equatable, Sendable {
     }
 
     package static let byteCount = 25
+    /// Its key in the journal, which no hub knows and no entry of a log has.
+    package static let key = Array("Cplace".utf8)
     /// Positions and sequences are below this, so that none overflows.
     static let numberMax: UInt64 = 1 << 53
 

@@ -17,7 +17,6 @@ import RelayPrimitives
 /// is checked before anything is decrypted, and binds a text to where it belongs, the *context*. What it hides is not how long it is.
 package enum SealedText {
     package static let nonceBytes = 16
-    package static let secretBytesMin = 32
     package static let bytesMax = 4096
     private static let form: UInt8 = 1
     private static let headBytes = 1 + nonceBytes

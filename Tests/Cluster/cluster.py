@@ -51,6 +51,7 @@ from relay_client import Identity  # noqa: E402
 from standby import RECORDING, print_table  # noqa: E402
 from writers import CHANNEL, REPLAYED, RESUMED, Replay, read_board  # noqa: E402
 
+UNLED = 13.0            # a standby that hears nothing waits longer
 STOPPED = 16.0         # longer than a standby waits, shorter than a client does
 SERVER_STOPPED = 12.0  # longer than an election takes
 
@@ -70,6 +71,8 @@ def kill(space, arguments):
 
 def term(space, _):
     space.round("owner: SIGTERM", lambda: end(space, signal.SIGTERM))
+    silence = space.waited["owner: SIGTERM"][-1]
+    need(silence < UNLED, f"nobody was told that the space is free: another relay waited for {silence:.1f} s")
 
 
 def stop(space, _):

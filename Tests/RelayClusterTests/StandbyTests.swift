@@ -129,7 +129,7 @@ import Testing
 
     @Test(
         "a change of a board that cannot be read, and what a store keeps for itself, stop a node before they are stored",
-        arguments: [[0x52] + [UInt8](repeating: 0, count: 18), [0x52, 1], [0x42, 1], [0x51, 1]] as [[UInt8]])
+        arguments: [[0x52] + [UInt8](repeating: 0, count: 18), [0x52, 1], [0x42, 1], [0x51, 1], LogPlace.key] as [[UInt8]])
     func unsound(key: [UInt8]) {
         let (node, script) = Self.standby()
         var longer = script

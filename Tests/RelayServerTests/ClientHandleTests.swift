@@ -87,19 +87,21 @@ import Testing
         try await withRelay { relay in
             var options = ClientOptions()
             options.secret = .inMemory
-            let elsewhere = try ClosedPort()
-            for told in [relay.address, RelayAddress(host: "127.0.0.1", port: elsewhere.number)] {
+            for (told, isOwn) in [(relay.address, true), (RelayAddress(host: "192.0.2.7"), false)] {
+                let second = try await WhiteboardRelay.start(
+                    .init(port: 0), permit: { _ in }, as: .door(to: [], elsewhere: ["main": .unknown]))
                 let door = try await WhiteboardRelay.start(
                     .init(port: 0), permit: { _ in }, as: .door(to: [], elsewhere: ["main": .at(told.description)]))
                 let client = try WhiteboardClient(
-                    Invitation(door.address, or: [elsewhere.address, relay.address]), user: "alice", options: options)
+                    Invitation(door.address, or: [second.address, relay.address]), user: "alice", options: options)
                 try await client.connect()
                 #expect(client.link.isConnected)
+                #expect(await second.census().counters.closes["shuttingDown"] == (isOwn ? nil : 1))
                 await client.close()
                 let alone = try WhiteboardClient(Invitation(door.address), user: "alice", options: options)
                 #expect(await error { try await alone.connect() }?.code == .moved, "this address is not its own")
                 await alone.close()
-                await door.stop()
+                for door in [door, second] { await door.stop() }
             }
         }
     }

@@ -3,7 +3,7 @@ import {ErrorCode} from './errors.js'
 import {socketURL, webSocketTransport} from './links.js'
 /** @import {LinkEndReason, LinkHandlers} from './types.js' */
 
-/** Where an address leads; `undefined` for what is none. */
+/** The URL of an address; `undefined` if the text is no address. */
 function urlOf(address) {
   try {
     return socketURL(address)
@@ -55,7 +55,7 @@ export class Places {
     this.untried = (isAtOnce ? this.untried : this.list.length) - 1
     if (!leaves) return false
     const [here, ...others] = this.list
-    // One that is none of these is passed over: a browser cannot hold the server there to a key.
+    // Any other address is ignored: a browser cannot pin the key of the server there.
     const named = hasMoved && address !== undefined ? urlOf(address) : undefined
     const isNamed = ({protocol, host}) => protocol === named?.protocol && host === named.host
     this.list = [...new Set([...others.filter(isNamed), ...others, here])]

@@ -11,7 +11,6 @@ import RelayWire
 @available(macOS 15, iOS 18, *)
 package final class ClusterRelay: Sendable {
     package let door: WhiteboardRelay
-    package var address: RelayAddress { door.address }
     private let node: SpaceNode
     private let journal: JournalWriter
     private let space: String
@@ -44,7 +43,7 @@ package final class ClusterRelay: Sendable {
             throw RelayServerError(text: "a space with a log is kept in a data folder")
         }
         if case .keys = options.access, log.secret == nil {
-            throw RelayServerError(text: "the keys of a space with a log are sealed under a secret, and there is none")
+            throw RelayServerError(text: "a relay with keys and a log wants a secret that seals the keys")
         }
         let (duties, duty) = AsyncStream.makeStream(of: SpaceNode.Duty.self)
         let node = SpaceNode(log, log: options.log, duties: duty)
@@ -186,8 +185,6 @@ package final class ClusterRelay: Sendable {
     }
 
     // MARK: - The operator
-
-    package var report: SpaceReport { node.report() }
 
     private func answers() -> ControlAnswers {
         ControlAnswers(

@@ -46,8 +46,8 @@ package struct LogServers: Sendable, Equatable {
             throw RelayServerError(text: form)
         }
         address.protection = protection
-        let namesPort = rest.hasSuffix(":\(address.port)")
-        if !namesPort { address.port = defaultPort }
+        let hasPort = rest.split(separator: "]", omittingEmptySubsequences: false).last?.contains(":") == true
+        if !hasPort { address.port = defaultPort }
         return address
     }
 }

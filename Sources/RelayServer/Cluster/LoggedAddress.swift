@@ -13,7 +13,7 @@ enum LoggedAddress {
         JournalEntry(key: key, value: address.map { Array($0.description.utf8) })
     }
 
-    /// What records say of it, if they say something. An address that is none counts as not said.
+    /// The owner's address in these entries; `nil` if none mentions it. A malformed address is `unknown`.
     ///
     /// - Parameter own: where this node is reached, which is not the owner then.
     static func whereabouts(in entries: some Sequence<JournalEntry>, own: RelayAddress?) -> Whereabouts? {

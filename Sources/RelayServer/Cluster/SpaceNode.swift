@@ -339,11 +339,11 @@ actor SpaceNode {
 
     nonisolated func report() -> SpaceReport { shown.withLock { $0.report } }
 
-    nonisolated var isDiskFull: Bool { report().role == "diskFailed" }
+    nonisolated var hasFailedDisk: Bool { report().role == "diskFailed" }
 
     /// Why this node would not even follow.
     nonisolated var hindrance: String? {
-        report().stopped != nil ? "stopped: an operator has to see to it" : isDiskFull ? "nothing can be stored" : nil
+        report().stopped != nil ? "stopped: an operator has to see to it" : hasFailedDisk ? "nothing can be stored" : nil
     }
 
     /// For /metrics of the door.

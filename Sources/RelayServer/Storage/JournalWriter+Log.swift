@@ -9,10 +9,7 @@ import RelaySystem
 
 @available(macOS 15, iOS 18, *)
 extension JournalWriter {
-    /// Where the log's place stands. No hub knows this key.
-    static let placeKey = Array("Cplace".utf8)
-
-    static func isOfLog(_ key: [UInt8]) -> Bool { [placeKey, LoggedKeys.key, LoggedAddress.key].contains(key) }
+    static func isOfLog(_ key: [UInt8]) -> Bool { [LogPlace.key, LoggedKeys.key, LoggedAddress.key].contains(key) }
 
     /// The folder is of no log any more.
     func leaveLog(_ opened: inout Opened) throws(RelayServerError) {
@@ -30,7 +27,7 @@ extension JournalWriter {
     /// - Throws: when it has something that the log lacks: it has served without it.
     static func place(in opened: Opened) throws(RelayServerError) -> LogPlace {
         let last = opened.report.lastSequence
-        guard let value = opened.entries.first(where: { $0.key == placeKey })?.value else {
+        guard let value = opened.entries.first(where: { $0.key == LogPlace.key })?.value else {
             return last == 0 && opened.start == 0 ? LogPlace() : LogPlace(start: opened.start, sequence: last)
         }
         guard let place = LogPlace(encoded: value) else { throw RelayServerError(text: "the folder's place in the log is damaged") }
@@ -54,18 +51,15 @@ extension JournalWriter {
             return failed(.failed("the log has change \(records[0].sequence) behind change \(journal.lastSequence)"))
         }
         if logWall != nil { logWall = max(logWall!, Self.newestWall(of: records)) }
-        guard records.allSatisfy({ !$0.entries.contains { $0.key == Self.placeKey } }) else {
-            return failed(.failed("the log has a place in itself"))
-        }
         var batch = records
         // A crash may cut the batch behind any record.
         for index in batch.indices.dropLast() {
             var partial = lastPlace
             (partial.sequence, partial.isPartial) = (batch[index].sequence, true)
-            batch[index].entries.append(JournalEntry(key: Self.placeKey, value: partial.encoded))
+            batch[index].entries.append(JournalEntry(key: LogPlace.key, value: partial.encoded))
         }
         lastPlace = place
-        store(batch, with: JournalEntry(key: Self.placeKey, value: place.encoded)) { [log] in log?.stored(through: place.position) }
+        store(batch, with: JournalEntry(key: LogPlace.key, value: place.encoded)) { [log] in log?.stored(through: place.position) }
         wake()
     }
 

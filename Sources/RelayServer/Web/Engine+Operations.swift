@@ -205,7 +205,7 @@ extension Engine {
             "boardrelay_pinned_bytes", .gauge, "Shared memory that lagging readers keep alive, each counted for itself.", census.pinnedBytes
         )
         text.single("boardrelay_queue_memory_bytes", .gauge, "Memory of all queues together.", census.queueMemoryBytes)
-        let stores = census.storageFailure == nil && node?.isDiskFull != true
+        let stores = census.storageFailure == nil && node?.hasFailedDisk != true
         text.single("boardrelay_storage_failed", .gauge, "1 while nothing can be stored.", stores ? 0 : 1)
     }
 

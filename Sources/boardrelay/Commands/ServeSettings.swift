@@ -40,7 +40,7 @@ extension Command {
         .value(
             "--log-secret-file", as: "FILE",
             help: "Secret that seals the relay's keys in the log, the same at all relays of the space: 32…1024 bytes. With --auth key."),
-        .value("--space", as: "NAME", help: "With --log: which space this relay is a part of; main unless named."),
+        .value("--space", as: "NAME", help: "With --log or --leave-log: which space this relay is a part of; main unless named."),
         .value(
             "--reached-at", as: "ADDRESS",
             help: "With --log: where clients reach this relay, such as relay://192.168.1.5:7420. The other relays send them there."),
@@ -239,6 +239,7 @@ struct ServeSettings: Sendable {
         }
         let secret = try logSecret(arguments)
         let hasKeys = try arguments.choice("--auth", of: Auth.self) ?? .key == .key
+        if !hasKeys, secret != nil { throw arguments.wrong("--log-secret-file", "goes with --auth key") }
         if hasKeys, secret == nil { throw UsageError("--log with --auth key wants what seals the keys: option --log-secret-file") }
         let space = try logSpace(arguments)
         var log: SpaceLogOptions
@@ -278,19 +279,14 @@ struct ServeSettings: Sendable {
 
     private static func logSecret(_ arguments: Arguments) throws -> [UInt8]? {
         try arguments.value("--log-secret-file").map { path in
-            try used("--log-secret-file", arguments) { try sealingSecret(in: path) }
+            try used("--log-secret-file", arguments) {
+                let bytes = try TokenSecrets.bytes(in: path), bound = Limits.tokenSecretBytes
+                guard bound.contains(bytes.count) else {
+                    throw Failure("\(path) has \(bytes.count) bytes, a secret has \(bound.lowerBound)…\(bound.upperBound)")
+                }
+                return bytes
+            }
         }
-    }
-
-    private static func sealingSecret(in path: String) throws -> [UInt8] {
-        let bound = Limits.tokenSecretBytes
-        guard var bytes = try PrivateFile.read(path, bytesMax: bound.upperBound + 2) else { throw Failure("no such file: \(path)") }
-        // An editor's line end is not meant; a byte that only looks like one, at the end of random ones, is.
-        if bytes.last == UInt8(ascii: "\n"), bytes.dropLast().allSatisfy({ (0x20...0x7E).contains($0) }) { bytes.removeLast() }
-        guard bound.contains(bytes.count) else {
-            throw Failure("\(path) has \(bytes.count) bytes, a secret has \(bound.lowerBound)…\(bound.upperBound)")
-        }
-        return bytes
     }
 
     /// Browsers, proxies, and readers of the numbers.

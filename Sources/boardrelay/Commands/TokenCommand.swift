@@ -133,11 +133,7 @@ enum TokenSecrets {
                 id = String(option[..<equals])
                 path = String(option[option.index(after: equals)...])
             }
-            guard var bytes = try PrivateFile.read(path, bytesMax: Limits.tokenSecretBytes.upperBound + 2) else {
-                throw Failure("\(path): no such file", exitCode: .usage)
-            }
-            // An editor's line end is not meant; a byte that only looks like one, at the end of random ones, is.
-            if bytes.last == UInt8(ascii: "\n"), bytes.dropLast().allSatisfy({ (0x20...0x7E).contains($0) }) { bytes.removeLast() }
+            let bytes = try bytes(in: path)
             do {
                 secrets.append(try TokenSecret(id: id, bytes: bytes))
             } catch {
@@ -145,6 +141,15 @@ enum TokenSecrets {
             }
         }
         return secrets
+    }
+
+    static func bytes(in path: String) throws -> [UInt8] {
+        guard var bytes = try PrivateFile.read(path, bytesMax: Limits.tokenSecretBytes.upperBound + 2) else {
+            throw Failure("\(path): no such file", exitCode: .usage)
+        }
+        // An editor's line end is not meant; a byte that only looks like one, at the end of random ones, is.
+        if bytes.last == UInt8(ascii: "\n"), bytes.dropLast().allSatisfy({ (0x20...0x7E).contains($0) }) { bytes.removeLast() }
+        return bytes
     }
 
     static func rules(_ secrets: [TokenSecret], audience: String?) throws -> TokenRules {

@@ -7,9 +7,9 @@ import Testing
 @Suite("The servers of a space's log") struct LogServersTests {
     @Test("stand in a list, each with its port or NATS's own, in the clear or by TLS")
     func list() throws {
-        let servers = try LogServers("nats://a,tls://b:4333,NATS://[::1]:1", login: "anna:s:e")
-        #expect(servers.addresses.map { "\($0.host) \($0.port)" } == ["a 4222", "b 4333", "::1 1"])
-        #expect(servers.addresses.map { $0.protection == .plain } == [true, false, true])
+        let servers = try LogServers("nats://a,tls://b:4333,NATS://[::1]:1,nats://a:04333,nats://[::1]", login: "anna:s:e")
+        #expect(servers.addresses.map { "\($0.host) \($0.port)" } == ["a 4222", "b 4333", "::1 1", "a 4333", "::1 4222"])
+        #expect(servers.addresses.map { $0.protection == .plain } == [true, false, true, true, true])
         #expect(servers.login == NATSLogin(.password(user: "anna", "s:e")))
         #expect(try LogServers("nats://a", login: "word").login == NATSLogin(.token("word")))
         #expect(try LogServers("nats://a").login == NATSLogin(.none))
