@@ -1,5 +1,6 @@
 """A link to the log on which one kind of request takes its time."""
 
+import contextlib
 import socket
 import threading
 
@@ -19,7 +20,11 @@ class SlowConsumers:
                 relay, _ = self.listener.accept()
             except OSError:
                 return
-            server = socket.create_connection(("127.0.0.1", self.target))
+            try:
+                server = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:  # no server is there now; another one may be later
+                relay.close()
+                continue
             for act in (lambda: self._down(server, relay), lambda: self._up(relay, server)):
                 threading.Thread(target=act, daemon=True).start()
 
@@ -42,7 +47,7 @@ class SlowConsumers:
             except OSError:
                 pass
 
-        with relay, server, relay.makefile("rb") as lines:
+        with contextlib.suppress(OSError), relay, server, relay.makefile("rb") as lines:
             for line in lines:
                 words = line.split()
                 if words[:1] in ([b"PUB"], [b"HPUB"]):
