@@ -69,6 +69,17 @@ import Testing
         #expect(again == [board])
     }
 
+    @Test("[BL12] a board that has just begun was changed when it began")
+    func begun() throws {
+        let anna = TestClient(driver, "anna", by: TestAccess.editorKey)
+        anna.retain("lesson", "a", [1])
+        let board = try #require(boards().first)
+        #expect(board.records == 0 && board.createdMilliseconds == now && board.changedMilliseconds == now)
+        leave(anna)
+        driver.moveWall(by: .milliseconds(Int64(3 * hour)))
+        #expect(boards().first?.usedMilliseconds == board.changedMilliseconds)
+    }
+
     @Test("[BL12] who is in the channel uses its board, now and on that day; who is there quietly does not")
     func reading() throws {
         board(of: "anna")

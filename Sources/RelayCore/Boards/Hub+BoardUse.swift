@@ -76,14 +76,18 @@ extension Hub {
 
     /// By the relay's clock, in milliseconds since 1970.
     func lastUse(of board: ShelvedBoard.Index) -> UInt64 {
-        if isVisited(board) { return now.wallMilliseconds }
-        return max(boards[board].summary.wallMilliseconds, boards[board].use.start)
+        isVisited(board) ? now.wallMilliseconds : max(lastChange(of: board), boards[board].use.start)
+    }
+
+    /// As its file tells. One that has just begun has none yet.
+    private func lastChange(of board: ShelvedBoard.Index) -> UInt64 {
+        max(boards[board].summary.wallMilliseconds, boards[board].beginning?.wallMilliseconds ?? 0)
     }
 
     /// Whether nobody has changed it for so long, and nobody was seen in its channel: of that the day alone is known, so it is over first.
     func isUnused(_ board: ShelvedBoard.Index, for milliseconds: UInt64) -> Bool {
         guard !isVisited(board), boards[board].head == boards[board].readableHead else { return false }
-        let used = max(boards[board].summary.wallMilliseconds, boards[board].use.end)
+        let used = max(lastChange(of: board), boards[board].use.end)
         let (end, overflows) = used.addingReportingOverflow(milliseconds)
         return !overflows && end <= now.wallMilliseconds
     }
@@ -93,7 +97,7 @@ extension Hub {
         return BoardInfo(
             channel: boards[board].name!.text, records: summary.records, bytes: summary.bytes, fileBytes: summary.fileBytes,
             owner: beginning?.owner?.text, createdMilliseconds: beginning?.wallMilliseconds,
-            changedMilliseconds: summary.wallMilliseconds, usedMilliseconds: lastUse(of: board))
+            changedMilliseconds: lastChange(of: board), usedMilliseconds: lastUse(of: board))
     }
 
     // MARK: - Owners

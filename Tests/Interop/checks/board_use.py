@@ -1,5 +1,7 @@
 """Who began a board, and when it was last used; and what a host brings to one."""
 
+import time
+
 from context import check
 from guests import guest, host_key
 from http_checks import need
@@ -14,6 +16,8 @@ def unused_boards(ctx):
         a.retain(board, "k", "x")
     def listed(**fields):
         return {board["channel"]: board for board in a.request("boards", after=name, limit=2, **fields)["boards"]}
+    while any(board["records"] == 0 for board in listed().values()):
+        time.sleep(0.01)
     boards = listed()
     for board in boards.values():
         need(board["owner"] == a.identity.user and board["created"] <= board["changed"] == board["used"], f"{board}")
