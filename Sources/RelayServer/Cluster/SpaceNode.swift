@@ -98,9 +98,11 @@ actor SpaceNode {
         machine = SpaceMachine(disk: place, life: SystemEntropy.word(), seed: SystemEntropy.word(), settings: settings, at: now)
         timer = DeadlineTimer(queue: executor.queue) { @Sendable [weak self] in self?.assumeIsolated { $0.handle(.deadlineReached) } }
         let stream = "space-\(options.space)"
-        let link = LogLink(options.servers, stream: stream, queue: executor.queue, log: log) { @Sendable [weak self] answer in
-            self?.assumeIsolated { $0.answered(answer) }
-        }
+        let link = LogLink(
+            options.servers, stream: stream, queue: executor.queue, log: log,
+            ended: { @Sendable [weak self] in self?.assumeIsolated { $0.link?.ended() } },
+            events: { @Sendable [weak self] events in self?.assumeIsolated { $0.link?.handle(events) } },
+            answer: { [unowned self] in answered($0) })
         self.link = link
         link.start()
         handle(.deadlineReached)
