@@ -112,6 +112,17 @@ extension SpaceMachine {
 
     // MARK: - Taking over
 
+    /// The wait that is under way becomes longer or shorter by the difference.
+    mutating func hesitate(_ new: Duration?, _ now: Instant) {
+        guard new != hesitation else { return }
+        let old = hesitation
+        hesitation = new
+        guard case .standby(let until) = state else { return }
+        guard let old, let new else { return state = .standby(until: now + patience()) }
+        let longer = (until + new).nanoseconds - UInt64(clamping: old.nanoseconds)
+        state = .standby(until: max(now, Instant(nanoseconds: longer)))
+    }
+
     mutating func look(_ now: Instant) {
         state = .looking(asked: now)
         readEnd()
@@ -119,6 +130,7 @@ extension SpaceMachine {
 
     private mutating func takeOverIfWanted(_ now: Instant) {
         guard case .looking = state, unstored.isEmpty else { return }
+        guard hesitation != nil else { return state = .standby(until: now + patience()) }
         guard counted.start < .max else { return stop(.startsUsedUp) }
         state = .takingOver(send(.start(life: life), start: max(counted.start + 1, settings.startMin), at: now))
     }

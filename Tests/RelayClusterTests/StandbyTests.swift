@@ -50,6 +50,38 @@ import Testing
 
     // MARK: - Waiting
 
+    @Test("of two that may take over a free space the one that hesitates less does; one that would not own it only follows")
+    func hesitation() throws {
+        let space = TestSpace([TestNode(life: 1), TestNode(life: 2), TestNode(life: 3)])
+        space.nodes[0].handle(.hesitate(nil))
+        space.nodes[1].handle(.hesitate(.milliseconds(400)))
+        space.wait(.milliseconds(500))
+        #expect(space.takeEffects(2).said == [.serve(start: 1)])
+        space.nodes[2].handle(.resign)
+        space.wait(.milliseconds(500))
+        #expect(space.nodes.map(\.machine.role) == [.standby, .standby, .standby])
+        space.wait(.milliseconds(200))
+        #expect(space.nodes.map(\.machine.role) == [.standby, .owner, .standby])
+        // Nobody but the first is left: it takes over as soon as it may.
+        space.nodes.removeSubrange(1...)
+        space.wait(.seconds(60))
+        #expect(space.nodes[0].machine.role == .standby)
+        space.nodes[0].handle(.hesitate(.zero))
+        space.wait(.seconds(16))
+        #expect(space.nodes[0].machine.role == .owner)
+    }
+
+    @Test("who hesitates otherwise while it waits waits so much longer, or less long", arguments: 1...5 as ClosedRange<UInt64>)
+    func changed(seed: UInt64) throws {
+        let (node, _) = Self.standby(seed: seed)
+        node.handle(.hesitate(.seconds(10)))
+        node.wait(.milliseconds(22_900))
+        let asked = node.asks
+        node.handle(.hesitate(.seconds(1)))
+        node.wait(.milliseconds(1))
+        #expect(node.asks == asked + 1)
+    }
+
     @Test(
         "a standby asks where the log ends when it has heard nothing for T₂ and up to 2 s, and any entry begins that anew",
         arguments: 1...20 as ClosedRange<UInt64>)
