@@ -52,7 +52,8 @@ actor SpaceNode {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     nonisolated private let intake = Mutex(Intake())
     nonisolated private let log: @Sendable (LogLine) -> Void
-    nonisolated private let duties: AsyncStream<Duty>.Continuation
+    nonisolated let duties: AsyncStream<Duty>
+    nonisolated private let duty: AsyncStream<Duty>.Continuation
     private let options: SpaceLogOptions
 
     private var machine: SpaceMachine?
@@ -81,8 +82,9 @@ actor SpaceNode {
     /// What has come to the log since this process began, whoever appended it, and where the next trim ends.
     private var trimming = Trimming()
 
-    init(_ options: SpaceLogOptions, log: @escaping @Sendable (LogLine) -> Void, duties: AsyncStream<Duty>.Continuation) {
-        (self.options, self.log, self.duties) = (options, log, duties)
+    init(_ options: SpaceLogOptions, log: @escaping @Sendable (LogLine) -> Void) {
+        (self.options, self.log) = (options, log)
+        (duties, duty) = AsyncStream.makeStream(of: Duty.self)
         told.space = options.space
     }
 
@@ -108,6 +110,9 @@ actor SpaceNode {
         handle(.deadlineReached)
     }
 
+    /// See `SpaceMachine.Event.hesitate`.
+    func hesitate(_ hesitation: Duration?) { handle(.hesitate(hesitation)) }
+
     /// Gives the space to another node: returns when what was under way is finished, or cannot be.
     func resign() async {
         handle(.resign)
@@ -126,7 +131,7 @@ actor SpaceNode {
         link?.close()
         timer?.arm(for: nil)
         (machine, link, timer, engine) = (nil, nil, nil, nil)
-        duties.finish()
+        duty.finish()
     }
 
     // MARK: - From the engine
@@ -209,7 +214,7 @@ actor SpaceNode {
     nonisolated func stored(through position: UInt64) { enter { $0.handle(.stored(through: position)) } }
 
     nonisolated func diskFailed(_ text: String) {
-        log(LogLine(.error, "space \(options.space): nothing can be stored: \(text)"))
+        note(.error, "nothing can be stored: \(text)")
         enter { node in
             node.handle(.diskFailed)
             node.journal?.acknowledgeFailure()
@@ -226,7 +231,13 @@ actor SpaceNode {
         }
     }
 
-    nonisolated func say(_ line: String) { log(LogLine(.warning, line)) }
+    nonisolated func say(_ text: String) { note(.warning, text) }
+
+    nonisolated func note(_ level: LogLine.Level, _ text: String) {
+        var line = LogLine(level, text)
+        line.space = options.space
+        log(line)
+    }
 
     nonisolated private func enter(_ body: @escaping @Sendable (isolated SpaceNode) -> Void) {
         executor.queue.async { [self] in assumeIsolated { body($0) } }
@@ -268,7 +279,7 @@ actor SpaceNode {
         (told.log, told.recordsWaiting) = (link?.connectedTo, intake.withLock { $0.records.count })
         shown.withLock { $0 = (told, times) }
         guard isNew else { return }
-        log(LogLine(.debug, "space \(options.space): this node is \(machine.role), at entry \(machine.counted.position) of the log"))
+        note(.debug, "this node is \(machine.role), at entry \(machine.counted.position) of the log")
     }
 
     private func carryOut(_ effects: [SpaceMachine.Effect]) {
@@ -285,21 +296,21 @@ actor SpaceNode {
             case .store(let records, let place):
                 journal?.store(records, place)
                 let owner = LoggedAddress.whereabouts(in: records.lazy.flatMap(\.entries), own: options.address)
-                if lease == nil, let owner { duties.yield(.follow(owner)) }
+                if lease == nil, let owner { duty.yield(.follow(owner)) }
             case .serve(let start): serve(start)
             case .show(let sequence):
                 durable = sequence
                 engine?.enter { $0.shown(through: sequence) }
             case .serveAlone(let sequence):
                 undecided = sequence
-                log(LogLine(.warning, "space \(options.space): the log cannot be reached; this relay goes on alone, and stores nothing"))
+                note(.warning, "the log cannot be reached; this relay goes on alone, and stores nothing")
                 engine?.enter { $0.goOnAlone(undecidedThrough: sequence) }
             case .stepDown(let reason): stepDown(reason)
             case .stop(let reason):
-                let text = "space \(options.space): this relay follows and serves no more: \(reason.text)"
+                let text = "this relay follows and serves no more: \(reason.text)"
                 (told.stopped, erasures) = (text, [])
-                log(LogLine(.error, text))
-                duties.yield(.stopped)
+                note(.error, text)
+                duty.yield(.stopped)
             }
         }
     }
@@ -319,7 +330,7 @@ actor SpaceNode {
             self?.enter { node in
                 guard !lease.isOver else { return }
                 if case .failure = result { node.handle(.resign) }
-                node.duties.yield(.serve(lease, start: start, result))
+                node.duty.yield(.serve(lease, start: start, result))
             }
         }
     }
@@ -334,7 +345,7 @@ actor SpaceNode {
         (lease, engine, erasures, sent, undecided, durable) = (nil, nil, [], nil, nil, nil)
         intake.withLock { ($0.records, $0.erasures, $0.searches) = ([], [], []) }
         journal?.beginFollowing()
-        duties.yield(.standBy(reason))
+        duty.yield(.standBy(reason))
     }
 
     // MARK: - What it tells

@@ -90,4 +90,10 @@ extension Engine {
         hub.handle(.spacesChanged(failed.union(spaces.keys), elsewhere: elsewhere), at: Self.now())
         networkChanged()
     }
+
+    /// The same by what is true in its turn: of two changes the later one counts.
+    func lead(_ now: @Sendable () -> (spaces: [String: Engine], failed: Set<String>, elsewhere: [String: Whereabouts])) {
+        let (spaces, failed, elsewhere) = now()
+        lead(to: spaces, failed: failed, elsewhere: elsewhere)
+    }
 }
