@@ -6,8 +6,8 @@ import RelayWire
 /// Each node follows each space, and may so take over each. The directory decides nothing about ownership: the log of a space does. It tells
 /// which node waits for how long before it takes a space that is free (`hesitate`), and who gives one away.
 ///
-///     space.NAME  {"isRemoved": false}                      written by whoever adds or removes it
-///     node.ID     {"address", "spacesMax", "owns", "ready"}  each node's own; ends by itself
+///     space.NAME  {"id", "isRemoved"}                       written by whoever adds or removes it
+///     node.ID     {"address", "spacesMax", "owns", "ready", "drained"}  each node's own; ends by itself
 ///
 /// A node counts as there for `silence` after it was last heard, by the own clock: no clock is compared with another's.
 package struct SpaceDirectory: Sendable {
@@ -20,30 +20,41 @@ package struct SpaceDirectory: Sendable {
         package var owns: [String] = []
         /// Spaces that it follows, and has all of.
         package var ready: [String] = []
+        /// Those that its operator has moved away: others come first.
+        package var drained: [String] = []
 
         package init() {}
 
         package mutating func fields(_ json: inout JSONFields) {
             json("address", &address)
+            json("drained", &drained)
             json("owns", &owns)
             json("ready", &ready)
             json("spacesMax", &spacesMax)
         }
     }
 
-    struct Space: JSONObject {
-        var isRemoved = false
+    /// What the directory has of a space.
+    package struct Space: JSONObject, Equatable, Sendable {
+        /// Another one each time that a space of this name is added: letters and digits.
+        package var id = ""
+        package var isRemoved = false
 
-        init() {}
+        package init() {}
 
-        mutating func fields(_ json: inout JSONFields) { json("isRemoved", &isRemoved) }
+        package init(id: String, isRemoved: Bool = false) { (self.id, self.isRemoved) = (id, isRemoved) }
+
+        package mutating func fields(_ json: inout JSONFields) {
+            json("id", &id)
+            json("isRemoved", &isRemoved)
+        }
     }
 
     package enum Effect: Equatable, Sendable {
         /// This node follows the space from now on.
-        case follow(SpaceName)
+        case follow(SpaceName, id: String)
         /// The space is removed: this node follows it no more, and keeps nothing of it.
-        case erase(SpaceName)
+        case erase(SpaceName, id: String)
         case hesitate(SpaceName, Duration?)
         /// Another node shall own it.
         case giveAway(SpaceName)
@@ -51,13 +62,31 @@ package struct SpaceDirectory: Sendable {
         case tell(key: String, [UInt8])
     }
 
-    private struct Known {
-        var node: Node
+    private struct Heard {
+        var address: String?
+        var spacesMax: Int
+        var owns: Set<String>
+        var ready: Set<String>
+        var drained: Set<String>
+        var revision: UInt64
         var heard: Instant
+
+        init(_ node: Node, _ revision: UInt64, _ now: Instant) {
+            (address, spacesMax, owns, ready) = (node.address, node.spacesMax, Set(node.owns), Set(node.ready))
+            drained = Set(node.drained)
+            (self.revision, heard) = (revision, now)
+        }
+
+        var hasRoom: Bool { owns.count < spacesMax }
+
+        /// Whether it takes a space that is free before it is asked to.
+        func comesFirst(for space: String) -> Bool { hasRoom && ready.contains(space) && !drained.contains(space) }
     }
 
     /// A node follows each: files, a queue and a connection to the log.
     package static let spacesMax = 256
+    /// Those that were removed counted.
+    static let namesMax = 4096
     package static let nodesMax = 64
     /// A node tells of itself at least so often.
     static let tellEvery = Duration.seconds(5)
@@ -75,15 +104,18 @@ package struct SpaceDirectory: Sendable {
     private let id: String
     /// Of this node.
     package private(set) var own = Node()
-    private var nodes: [String: Known] = [:]
-    private var present: [SpaceName: UInt64] = [:]
-    private var removed: [SpaceName: UInt64] = [:]
+    private var nodes: [String: Heard] = [:]
+    private var known: [SpaceName: (space: Space, revision: UInt64)] = [:]
     private var followed: Set<SpaceName> = []
-    private var erased: [SpaceName: UInt64] = [:]
+    /// Those that were removed since the last step, also if there is one of that name again.
+    private var erasing: [(space: SpaceName, id: String)] = []
     private var hesitations: [SpaceName: Duration?] = [:]
+    /// This node could not serve them, and does not try to for now.
+    private var unfit: Set<SpaceName> = []
     /// Until when others come first.
     private var drained: [SpaceName: Instant] = [:]
-    private var isComplete = false
+    /// All that the bucket had was told once.
+    package private(set) var isComplete = false
     private var told: (node: Node, at: Instant)?
     private var spreadAt: Instant
 
@@ -91,7 +123,8 @@ package struct SpaceDirectory: Sendable {
     ///   - id: of this process: letters and digits.
     ///   - spacesMax: so many spaces it owns at most.
     package init(id: String, address: String?, spacesMax: Int, at now: Instant) {
-        (self.id, spreadAt) = (id, now + Self.spreadEvery)
+        // Who was told of first may be gone.
+        (self.id, spreadAt) = (id, now + Self.silence)
         (own.address, own.spacesMax) = (address, spacesMax)
     }
 
@@ -100,14 +133,10 @@ package struct SpaceDirectory: Sendable {
     static func key(of space: SpaceName) -> String { "space.\(space)" }
 
     /// For who adds a space, or removes it.
-    package static func entry(of space: SpaceName, isRemoved: Bool) -> (key: String, value: [UInt8]) {
-        var body = Space()
-        body.isRemoved = isRemoved
-        return (key(of: space), JSONBody.encode(body))
-    }
+    package static func entry(of name: SpaceName, _ space: Space) -> (key: String, value: [UInt8]) { (key(of: name), JSONBody.encode(space)) }
 
-    /// The revision that the bucket has for a space; 0: none.
-    package func revision(of space: SpaceName) -> UInt64 { present[space] ?? removed[space] ?? 0 }
+    /// What the bucket has of a space, and its revision; 0: nothing.
+    package func entry(of space: SpaceName) -> (space: Space, revision: UInt64) { known[space] ?? (Space(), 0) }
 
     /// Whoever may write to the bucket is trusted with spaces, and not with this node's memory.
     ///
@@ -120,27 +149,41 @@ package struct SpaceDirectory: Sendable {
             guard let name = try? SpaceName(words[1]), let space = value.withUnsafeBytes({ try? JSONBody.decode(Space.self, from: $0, anyKeys: true) }) else {
                 return "the directory's entry \(key.prefix(64)) cannot be read"
             }
-            guard space.isRemoved || present[name] != nil || present.count < Self.spacesMax else {
+            let old = known[name]
+            // A replica that is behind may tell what was before.
+            guard old.map({ $0.revision < revision }) ?? true else { return nil }
+            guard old != nil || known.count < Self.namesMax else {
+                return "space \(name) is not followed: a directory has at most \(Self.namesMax) names, those that were removed counted"
+            }
+            guard space.isRemoved || has(name) || spaces.count < Self.spacesMax else {
                 return "space \(name) is not followed: a directory has at most \(Self.spacesMax) spaces"
             }
-            present[name] = space.isRemoved ? nil : revision
-            removed[name] = space.isRemoved ? revision : nil
+            known[name] = (space, revision)
+            // What is there no more, or is another one of that name by now.
+            guard space.isRemoved || old.map({ $0.space.id != space.id && !$0.space.isRemoved }) ?? false else { return nil }
+            erasing.append((name, space.isRemoved ? space.id : old!.space.id))
+            (hesitations[name], drained[name]) = (nil, nil)
+            followed.remove(name)
         case "node":
             guard words[1] != id else { return nil }
             guard let node = value.withUnsafeBytes({ try? JSONBody.decode(Node.self, from: $0, anyKeys: true) }) else {
                 return "the directory's entry \(key.prefix(64)) cannot be read"
             }
+            guard max(node.owns.count, node.ready.count, node.drained.count) <= Self.spacesMax else {
+                return "a node is not heard: it tells of more than \(Self.spacesMax) spaces"
+            }
             nodes = nodes.filter { $0.value.heard + Self.silence * 4 > now }
             guard nodes[words[1]] != nil || nodes.count < Self.nodesMax else {
                 return "a node is not heard: a directory has at most \(Self.nodesMax)"
             }
-            nodes[words[1]] = Known(node: node, heard: now)
+            // Over a new link the bucket tells again what it told before.
+            guard nodes[words[1]].map({ $0.revision < revision }) ?? true else { return nil }
+            nodes[words[1]] = Heard(node, revision, now)
         default: return "the directory has a key that is none of its: \(key.prefix(64))"
         }
         return nil
     }
 
-    /// All that the bucket had was told.
     package mutating func complete() { isComplete = true }
 
     // MARK: - What this node tells
@@ -148,11 +191,13 @@ package struct SpaceDirectory: Sendable {
     /// - Parameters:
     ///   - owns: spaces that this node owns, or is about to.
     ///   - ready: those that it follows, and has all of.
-    package mutating func update(owns: Set<SpaceName>, ready: Set<SpaceName>, at now: Instant) {
+    ///   - unfit: those that it could not serve a moment ago.
+    package mutating func update(owns: Set<SpaceName>, ready: Set<SpaceName>, unfit: Set<SpaceName> = [], at now: Instant) {
         drained = drained.filter { $0.value > now }
+        self.unfit = unfit
         own.owns = owns.map(\.text).sorted()
-        // Nobody gives it back at once.
-        own.ready = ready.filter { drained[$0] == nil }.map(\.text).sorted()
+        own.ready = ready.subtracting(unfit).map(\.text).sorted()
+        own.drained = drained.keys.map(\.text).sorted()
     }
 
     /// This node gives a space away because its operator wants that.
@@ -161,34 +206,43 @@ package struct SpaceDirectory: Sendable {
     // MARK: - What follows
 
     /// Those that were heard of late, this node not among them.
-    private func others(at now: Instant) -> [(id: String, node: Node)] {
-        nodes.filter { $0.value.heard + Self.silence > now }.map { ($0.key, $0.value.node) }
+    private func others(at now: Instant) -> [(id: String, node: Heard)] {
+        nodes.filter { $0.value.heard + Self.silence > now }.map { ($0.key, $0.value) }
     }
 
     /// Spaces that the directory has, in order of name.
-    package var spaces: [SpaceName] { present.keys.sorted() }
+    package var spaces: [SpaceName] { known.filter { !$0.value.space.isRemoved }.keys.sorted() }
 
-    package func has(_ space: SpaceName) -> Bool { present[space] != nil }
+    private func has(_ space: SpaceName) -> Bool { known[space].map { !$0.space.isRemoved } ?? false }
 
-    /// Who says that it owns a space, of those that were heard of late.
-    package func owner(of space: SpaceName, at now: Instant) -> Node? { others(at: now).map(\.node).first { $0.owns.contains(space.text) } }
+    /// The address of who says that it owns a space, of those that were heard of late; `nil`: nobody does, within: it does not say where.
+    package func owner(of space: SpaceName, at now: Instant) -> String?? {
+        others(at: now).first { $0.node.owns.contains(space.text) }.map(\.node.address)
+    }
+
+    /// Whether another node follows a space, or owns it.
+    package func isUsed(_ space: SpaceName, at now: Instant) -> Bool {
+        others(at: now).contains { $0.node.owns.contains(space.text) || $0.node.ready.contains(space.text) }
+    }
 
     /// Whether another node could own a space in a moment.
     package func canGiveAway(_ space: SpaceName, at now: Instant) -> Bool {
-        others(at: now).contains { $0.node.owns.count < $0.node.spacesMax && $0.node.ready.contains(space.text) }
+        others(at: now).contains { $0.node.hasRoom && $0.node.ready.contains(space.text) }
     }
+
+    /// How long this node waits now before it takes a space over.
+    package func hesitation(of space: SpaceName, at now: Instant) -> Duration? { hesitation(space, others(at: now)) }
+
+    /// What this node tells when it ends: nobody counts on it.
+    package var farewell: (key: String, value: [UInt8]) { ("node.\(id)", JSONBody.encode(Node())) }
 
     /// What is to be done now. Asked after each change, and each second.
     package mutating func step(at now: Instant) -> [Effect] {
         guard isComplete else { return [] }
         var effects: [Effect] = []
-        for space in spaces where followed.insert(space).inserted { effects.append(.follow(space)) }
-        for (space, revision) in removed.sorted(by: { $0.key < $1.key }) where erased[space] != revision {
-            erased[space] = revision
-            followed.remove(space)
-            hesitations[space] = nil
-            effects.append(.erase(space))
-        }
+        effects += erasing.map { .erase($0.space, id: $0.id) }
+        erasing = []
+        for space in spaces where followed.insert(space).inserted { effects.append(.follow(space, id: known[space]!.space.id)) }
         let others = others(at: now)
         for space in spaces {
             let hesitation = hesitation(space, others)
@@ -211,21 +265,22 @@ package struct SpaceDirectory: Sendable {
     package mutating func tellAgain() { told = nil }
 
     /// Nodes that own fewer spaces come first, then those of lower ids.
-    private func hesitation(_ space: SpaceName, _ others: [(id: String, node: Node)]) -> Duration? {
-        guard own.owns.count < own.spacesMax || own.owns.contains(space.text) else { return nil }
+    private func hesitation(_ space: SpaceName, _ others: [(id: String, node: Heard)]) -> Duration? {
+        guard own.owns.count < own.spacesMax || own.owns.contains(space.text), !unfit.contains(space) else { return nil }
         if drained[space] != nil { return Self.drainedHesitation }
         let before = others.count {
-            $0.node.owns.count < $0.node.spacesMax && $0.node.ready.contains(space.text)
-                && ($0.node.owns.count, $0.id) < (own.owns.count, id)
+            $0.node.comesFirst(for: space.text) && ($0.node.owns.count, $0.id) < (own.owns.count, id)
         }
         return Self.hesitationStep * min(before, Self.stepsMax)
     }
 
-    /// A space that this node gives away because another one owns at least two fewer. Only the one that owns most gives.
-    private func spare(_ others: [(id: String, node: Node)], _ now: Instant) -> SpaceName? {
+    /// A space that this node gives away: it has too many, as several may come to it at once, or another one owns at least two fewer. Of
+    /// those only the one that owns most gives.
+    private func spare(_ others: [(id: String, node: Heard)], _ now: Instant) -> SpaceName? {
+        if own.owns.count > own.spacesMax { return own.owns.last.flatMap { try? SpaceName($0) } }
         guard spreadAt <= now, others.allSatisfy({ ($0.node.owns.count, $0.id) < (own.owns.count, id) }) else { return nil }
-        let takers = others.filter { $0.node.owns.count < $0.node.spacesMax && $0.node.owns.count + 2 <= own.owns.count }
+        let takers = others.filter { $0.node.hasRoom && $0.node.owns.count + 2 <= own.owns.count }
         guard let least = takers.min(by: { ($0.node.owns.count, $0.id) < ($1.node.owns.count, $1.id) }) else { return nil }
-        return own.owns.first { least.node.ready.contains($0) }.flatMap { try? SpaceName($0) }
+        return own.owns.first { least.node.comesFirst(for: $0) }.flatMap { try? SpaceName($0) }
     }
 }

@@ -6,6 +6,7 @@ import RelayStorage
 extension SpaceMachine {
     /// The log can be asked: whatever was asked over another link is asked again.
     mutating func linked(_ now: Instant) {
+        endHeard = nil
         switch state {
         case .standby, .looking, .doubting:
             follow(now)
@@ -69,6 +70,7 @@ extension SpaceMachine {
 
     /// The log's newest entry.
     mutating func ended(_ bytes: [UInt8], at end: UInt64, _ number: UInt64, _ now: Instant) {
+        endHeard = end
         switch state {
         case .standby, .looking, .doubting: judge(end, bytes, number, now)
         case .unsure: stepDown(.leaseOver, now)
@@ -91,6 +93,11 @@ extension SpaceMachine {
             // What an engine is slow to begin would never begin.
             if followsSince + settings.ownerLease <= now { follow(now) }
             return
+        }
+        // A folder that begins a log: nobody has owned the space there.
+        if end == 0, counted.position == 0, holder == .another, case .standby(let until) = state {
+            holder = .nobody
+            return state = .standby(until: min(until, now + patience()))
         }
         if case .doubting = state { state = .standby(until: now + patience()) }
         guard end == counted.position, end > 0 else { return takeOverIfWanted(now) }

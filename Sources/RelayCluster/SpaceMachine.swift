@@ -144,6 +144,8 @@ package struct SpaceMachine: Sendable {
     var asks: UInt64 = 0
     /// What was counted when the end was asked for the last time.
     var countedWhenAsked: UInt64 = 0
+    /// Where the log ended when it was last said, over this link.
+    var endHeard: UInt64?
     /// See `Event.hesitate`.
     var hesitation: Duration? = .zero
 
@@ -176,6 +178,14 @@ package struct SpaceMachine: Sendable {
         case .releasing: .releasing
         case .diskFailed: .diskFailed
         case .stopped: .stopped
+        }
+    }
+
+    /// Whether it follows, and its disk had all of the log when the log last said where it ends.
+    package var isCaughtUp: Bool {
+        switch state {
+        case .standby, .looking: unstored.isEmpty && !isFollowingLate && !counted.isPartial && endHeard.map { $0 <= counted.position } ?? false
+        case .doubting, .takingOver, .owner, .unsure, .alone, .releasing, .diskFailed, .stopped: false
         }
     }
 

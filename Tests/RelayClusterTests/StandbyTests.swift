@@ -71,6 +71,31 @@ import Testing
         #expect(space.nodes[0].machine.role == .owner)
     }
 
+    @Test("a standby has caught up when its disk has all that the log had when it was asked, signs of life among them")
+    func caughtUp() throws {
+        var (node, script) = Self.standby()
+        #expect(!node.machine.isCaughtUp)
+        script.add(.beat)
+        node.tell(.end(script.entries[2], at: 3, number: node.asks))
+        #expect(!node.machine.isCaughtUp)
+        script.tell(node, from: 3)
+        #expect(node.machine.isCaughtUp)
+        script.add(Self.body([record(2)]))
+        node.tell(.entry(script.entries[3], at: 4, number: node.follows))
+        #expect(!node.machine.isCaughtUp, "the disk has not got it")
+        node.handle(.stored(through: 4))
+        #expect(node.machine.isCaughtUp)
+        node.tell(.linked)
+        #expect(!node.machine.isCaughtUp, "nobody has said where the log ends now")
+    }
+
+    @Test("a folder that begins a log waits for nobody")
+    func begins() throws {
+        let space = TestSpace([TestNode(disk: LogPlace(start: 5, sequence: 9))])
+        space.wait(.milliseconds(300))
+        #expect(space.takeEffects(0).said == [.serve(start: 6)])
+    }
+
     @Test("who hesitates otherwise while it waits waits so much longer, or less long", arguments: 1...5 as ClosedRange<UInt64>)
     func changed(seed: UInt64) throws {
         let (node, _) = Self.standby(seed: seed)

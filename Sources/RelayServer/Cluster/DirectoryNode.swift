@@ -12,8 +12,8 @@ import RelayWire
 actor DirectoryNode {
     /// What the relay has to do, in this order.
     enum Duty: Sendable {
-        case follow(SpaceName)
-        case erase(SpaceName)
+        case follow(SpaceName, id: String)
+        case erase(SpaceName, id: String)
         case hesitate(SpaceName, Duration?)
         case giveAway(SpaceName)
         /// Other nodes serve other spaces than before.
@@ -21,6 +21,8 @@ actor DirectoryNode {
     }
 
     struct Shown: Sendable, Equatable {
+        /// Whether the directory was read.
+        var isComplete = false
         var spaces: [SpaceName] = []
         /// Where other nodes serve them, as those say; `nil` within: they do not say.
         var owners: [SpaceName: String?] = [:]
@@ -36,15 +38,20 @@ actor DirectoryNode {
     private var directory: SpaceDirectory
     private var link: ServerLink<KeyValueBucket>?
     private var timer: DeadlineTimer?
-    /// Which spaces this node owns, and which it has all of.
-    private var facts: @Sendable () -> (owns: Set<SpaceName>, ready: Set<SpaceName>) = { ([], []) }
+    /// Spaces that this node owns, that it has all of, and that it could not serve a moment ago.
+    struct Facts { var owns: Set<SpaceName> = [], ready: Set<SpaceName> = [], unfit: Set<SpaceName> = [] }
+
+    private var facts: @Sendable () -> Facts = { Facts() }
+    /// The own value was not taken: it is told again with the next step of the timer.
+    private var tellsAgain = false
     /// The write that waits for its answer.
     private var writing: (key: String, tell: CheckedContinuation<LogFailure?, Never>)?
     private var removing: CheckedContinuation<LogFailure?, Never>?
 
     /// One for all relays that use these servers with one login.
     static let bucket = "boardrelay"
-    static func stream(of space: SpaceName) -> String { "space-\(space)" }
+    /// Of each that is added another one, also under a name that was removed.
+    static func stream(of space: SpaceName, id: String) -> String { "space-\(space)-\(id)" }
     private static let stepEvery = Duration.seconds(1)
 
     init(_ log: SpaceLogOptions, spacesMax: Int, log say: @escaping @Sendable (LogLine) -> Void) {
@@ -56,7 +63,7 @@ actor DirectoryNode {
 
     private static var now: Instant { Instant(nanoseconds: SystemClock.monotonicNanoseconds()) }
 
-    func begin(_ facts: @escaping @Sendable () -> (owns: Set<SpaceName>, ready: Set<SpaceName>)) {
+    func begin(_ facts: @escaping @Sendable () -> Facts) {
         self.facts = facts
         let link = ServerLink(
             servers, KeyValueBucket(name: Self.bucket, login: servers.login, needsTLS: true), title: "the directory", queue: executor.queue,
@@ -64,11 +71,14 @@ actor DirectoryNode {
             handle: { @Sendable [weak self] events in self?.assumeIsolated { $0.handle(events) } })
         self.link = link
         link.start()
-        timer = DeadlineTimer(queue: executor.queue) { @Sendable [weak self] in self?.assumeIsolated { $0.step() } }
+        timer = DeadlineTimer(queue: executor.queue) { @Sendable [weak self] in self?.assumeIsolated { $0.stepInTime() } }
         step()
     }
 
-    func end() {
+    /// Tells the others first, as far as that is possible now.
+    func end() async {
+        timer?.arm(for: nil)
+        _ = await put(directory.farewell, expected: nil, endsAfter: SpaceDirectory.entrySeconds)
         link?.close()
         timer?.arm(for: nil)
         (link, timer) = (nil, nil)
@@ -103,7 +113,7 @@ actor DirectoryNode {
                     self.writing = nil
                     writing.tell.resume(returning: failure)
                 } else if failure != nil {
-                    directory.tellAgain()
+                    tellsAgain = true
                 }
             case .streamRemoved(_, let failure):
                 removing?.resume(returning: failure)
@@ -119,22 +129,28 @@ actor DirectoryNode {
         (writing, removing) = (nil, nil)
     }
 
+    private func stepInTime() {
+        if tellsAgain { directory.tellAgain() }
+        tellsAgain = false
+        step()
+    }
+
     private func step() {
         guard link != nil else { return }
-        let now = Self.now, (owns, ready) = facts()
-        directory.update(owns: owns, ready: ready, at: now)
+        let now = Self.now, facts = facts()
+        directory.update(owns: facts.owns, ready: facts.ready, unfit: facts.unfit, at: now)
         for effect in directory.step(at: now) {
             switch effect {
-            case .follow(let space): duty.yield(.follow(space))
-            case .erase(let space): duty.yield(.erase(space))
+            case .follow(let space, let id): duty.yield(.follow(space, id: id))
+            case .erase(let space, let id): duty.yield(.erase(space, id: id))
             case .hesitate(let space, let hesitation): duty.yield(.hesitate(space, hesitation))
             case .giveAway(let space): duty.yield(.giveAway(space))
             case .tell(let key, let value):
                 link?.ask { bucket throws(NATSError) in try bucket.put(value, for: key, endsAfter: SpaceDirectory.entrySeconds, at: now) }
             }
         }
-        var new = Shown(spaces: directory.spaces)
-        for space in new.spaces { if let node = directory.owner(of: space, at: now) { new.owners[space] = .some(node.address) } }
+        var new = Shown(isComplete: directory.isComplete, spaces: directory.spaces)
+        for space in new.spaces { if let address = directory.owner(of: space, at: now) { new.owners[space] = .some(address) } }
         let isNew = shown.withLock { shown in
             defer { shown = new }
             return shown != new
@@ -142,6 +158,22 @@ actor DirectoryNode {
         if isNew { duty.yield(.changed) }
         timer?.arm(for: (now + Self.stepEvery).nanoseconds)
     }
+
+    /// If the directory still has this one.
+    func followAgain(_ space: SpaceName, _ id: String) {
+        if directory.entry(of: space).space == SpaceDirectory.Space(id: id) { duty.yield(.follow(space, id: id)) }
+    }
+
+    /// After what was added or removed by hand.
+    func followIfThere(_ space: SpaceName) {
+        let known = directory.entry(of: space).space
+        if !known.id.isEmpty, !known.isRemoved { duty.yield(.follow(space, id: known.id)) }
+    }
+
+    func hesitation(of space: SpaceName) -> Duration? { directory.hesitation(of: space, at: Self.now) }
+
+    /// Whether other nodes follow a space, or own it, as far as they say.
+    func isUsed(_ space: SpaceName) -> Bool { directory.isUsed(space, at: Self.now) }
 
     // MARK: - What the operator asks
 
@@ -153,29 +185,46 @@ actor DirectoryNode {
         step()
     }
 
-    /// Adds a space, or says that it is removed.
+    /// - Throws: when it is not known to be done.
+    func add(_ space: SpaceName, id: String) async throws(RelayServerError) { try await write(space, SpaceDirectory.Space(id: id)) }
+
+    /// Also of one whose removal was begun: what is left of it then goes.
     ///
-    /// - Throws: when that is not known to be done.
-    func write(_ space: SpaceName, isRemoved: Bool) async throws(RelayServerError) {
+    /// - Returns: the id of the space.
+    /// - Throws: when it is not known to be done, or there was none.
+    func remove(_ space: SpaceName) async throws(RelayServerError) -> String {
+        let known = directory.entry(of: space).space
+        guard !known.id.isEmpty else { throw RelayServerError(text: "the directory has no space \(space)") }
+        if !known.isRemoved { try await write(space, SpaceDirectory.Space(id: known.id, isRemoved: true)) }
+        return known.id
+    }
+
+    private func write(_ space: SpaceName, _ new: SpaceDirectory.Space) async throws(RelayServerError) {
         guard writing == nil else { throw RelayServerError(text: "the directory is being written: try again") }
-        let entry = SpaceDirectory.entry(of: space, isRemoved: isRemoved), expected = directory.revision(of: space)
-        let failure = await withCheckedContinuation { (tell: CheckedContinuation<LogFailure?, Never>) in
-            guard let link, link.connectedTo != nil else { return tell.resume(returning: .noAnswer(.linkLost)) }
-            writing = (entry.key, tell)
-            let now = Self.now
-            link.ask { bucket throws(NATSError) in try bucket.put(entry.value, for: entry.key, expected: expected, at: now) }
-        }
+        let failure = await put(SpaceDirectory.entry(of: space, new), expected: directory.entry(of: space).revision, endsAfter: nil)
         if let failure { throw RelayServerError(text: "the directory could not be written: \(failure)") }
     }
 
+    /// - Returns: why it is not known to be done.
+    private func put(_ entry: (key: String, value: [UInt8]), expected: UInt64?, endsAfter seconds: Int?) async -> LogFailure? {
+        await withCheckedContinuation { (tell: CheckedContinuation<LogFailure?, Never>) in
+            guard let link, link.connectedTo != nil, writing == nil else { return tell.resume(returning: .noAnswer(.linkLost)) }
+            writing = (entry.key, tell)
+            let now = Self.now
+            link.ask { bucket throws(NATSError) in
+                try bucket.put(entry.value, for: entry.key, expected: expected, endsAfter: seconds, at: now)
+            }
+        }
+    }
+
     /// The log of a space that is removed goes, with all that it has.
-    func removeLog(of space: SpaceName) async throws(RelayServerError) {
+    func removeLog(of space: SpaceName, id: String) async throws(RelayServerError) {
         guard removing == nil else { throw RelayServerError(text: "the directory is being written: try again") }
         let failure = await withCheckedContinuation { (tell: CheckedContinuation<LogFailure?, Never>) in
             guard let link, link.connectedTo != nil else { return tell.resume(returning: .noAnswer(.linkLost)) }
             removing = tell
             let now = Self.now
-            link.ask { bucket throws(NATSError) in try bucket.removeStream(Self.stream(of: space), at: now) }
+            link.ask { bucket throws(NATSError) in try bucket.removeStream(Self.stream(of: space, id: id), at: now) }
         }
         if let failure { throw RelayServerError(text: "the log of space \(space) could not be removed: \(failure)") }
     }

@@ -1,6 +1,7 @@
 import RelayCluster
 internal import RelayCore
 import RelayIO
+import RelaySystem
 import RelayWire
 
 /// One node of a directory: it follows each space that the directory has, and serves those that it owns, behind one port.
@@ -16,11 +17,15 @@ package final class DirectoryRelay: Sendable {
     private let failed = Mutex<[SpaceName: String]>([:])
     private let controls = Mutex<[ControlServer]>([])
     private let duties = Mutex<Task<Void, Never>?>(nil)
+    /// What is under way for each space: one thing after the other.
+    private let work = Mutex<[SpaceName: Task<Void, Never>]>([:])
     private let doorOptions: Mutex<WhiteboardRelay.Options>
     private let optionsOf: Mutex<SharedRelay.SpaceOptions>
+    private let folderOf: @Sendable (SpaceName) -> String
     private let make: SharedRelay.Making
     private let remove: SharedRelay.Removing
     private let log: SpaceLogOptions
+    private let isEnding = Mutex(false)
     private let spacesMax: Int
     private let place: RelayPlace
     private let folder: SharedFolder
@@ -30,16 +35,17 @@ package final class DirectoryRelay: Sendable {
     package static let ownedMax = SharedRelay.spacesMax
     /// One whose folder could not be had is tried again after so long.
     private static let retry = Duration.seconds(10)
-    /// How long a node that begins a space may take to own it, and one that gives it away until another one does.
+    private static let idBytesMax = 64
+    /// How long an operator waits until what was asked has come about: whoever asks on a control socket waits 12 s.
     private static let patience = Duration.seconds(8)
 
     private init(
         _ door: WhiteboardRelay, _ options: WhiteboardRelay.Options, _ log: SpaceLogOptions, spacesMax: Int,
-        _ optionsOf: @escaping SharedRelay.SpaceOptions, _ make: @escaping SharedRelay.Making, _ remove: @escaping SharedRelay.Removing,
-        _ place: RelayPlace, _ folder: SharedFolder
+        _ optionsOf: @escaping SharedRelay.SpaceOptions, _ folderOf: @escaping @Sendable (SpaceName) -> String,
+        _ make: @escaping SharedRelay.Making, _ remove: @escaping SharedRelay.Removing, _ place: RelayPlace, _ folder: SharedFolder
     ) {
         (self.door, self.log, self.spacesMax, self.place, self.folder) = (door, log, spacesMax, place, folder)
-        (self.make, self.remove) = (make, remove)
+        (self.folderOf, self.make, self.remove) = (folderOf, make, remove)
         (doorOptions, self.optionsOf) = (Mutex(options), Mutex(optionsOf))
         directory = DirectoryNode(log, spacesMax: spacesMax, log: options.log)
     }
@@ -53,12 +59,14 @@ package final class DirectoryRelay: Sendable {
     ///   - spacesMax: so many spaces it owns at most, which share the memory.
     ///   - spaces: tells which have a folder, and what else stands there.
     ///   - optionsOf: their storage, access and bounds.
+    ///   - folderOf: the folder of one, with all that this node keeps of it.
     ///   - make: called for one that is followed; says whether there was nothing of it.
     ///   - remove: called for one that was removed.
     package static func start(
         _ options: WhiteboardRelay.Options, _ log: SpaceLogOptions, in folder: String, spacesMax: Int,
         spaces: @Sendable () throws(RelayServerError) -> (names: [SpaceName], others: [String]),
-        optionsOf: @escaping SharedRelay.SpaceOptions, make: @escaping SharedRelay.Making, remove: @escaping SharedRelay.Removing
+        optionsOf: @escaping SharedRelay.SpaceOptions, folderOf: @escaping @Sendable (SpaceName) -> String,
+        make: @escaping SharedRelay.Making, remove: @escaping SharedRelay.Removing
     ) async throws(RelayServerError) -> DirectoryRelay {
         let (shared, place) = (SharedFolder(), RelayPlace())
         try await shared.lock(folder, options.waitsForFolder)
@@ -68,9 +76,9 @@ package final class DirectoryRelay: Sendable {
             // What cannot be used is told before anything is served.
             _ = try optionsOf(try SharedRelay.name(names.first?.text ?? "main"), spacesMax)
             let part = RelayPart.door(to: [], elsewhere: [:])
-            let door = try await WhiteboardRelay.start(ofDoor(options, spacesMax), permit: { _ in }, as: part)
+            let door = try await WhiteboardRelay.start(SharedRelay.ofDoor(options, spacesMax), permit: { _ in }, as: part)
             place.opens(at: door.address)
-            let relay = DirectoryRelay(door, options, log, spacesMax: spacesMax, optionsOf, make, remove, place, shared)
+            let relay = DirectoryRelay(door, options, log, spacesMax: spacesMax, optionsOf, folderOf, make, remove, place, shared)
             do {
                 let controls = try WhiteboardRelay.controls(options, door.address, relay.answers(options))
                 relay.controls.withLock { $0 = controls }
@@ -90,22 +98,18 @@ package final class DirectoryRelay: Sendable {
         let duties = directory.duties
         self.duties.withLock { $0 = Task { [weak self] in for await duty in duties { await self?.carryOut(duty) } } }
         await directory.begin { [weak self] in
-            var (owns, ready): (Set<SpaceName>, Set<SpaceName>) = ([], [])
+            var facts = DirectoryNode.Facts()
             for (space, member) in self?.members.withLock({ $0 }) ?? [:] {
-                let report = member.node.report()
-                switch report.role {
-                case "owner", "alone", "takingOver": owns.insert(space)
-                case "standby" where report.stopped == nil && report.storedPosition == report.position && report.log != nil:
-                    ready.insert(space)
-                default: break
-                }
+                if ["owner", "alone", "takingOver"].contains(member.node.report().role) { facts.owns.insert(space) }
+                if member.node.isCaughtUp { facts.ready.insert(space) }
+                if member.isUnfit { facts.unfit.insert(space) }
             }
-            return (owns, ready)
+            return facts
         }
         // A folder that the directory does not know is kept: somebody may have restored it.
         if !left.isEmpty {
             Task { [weak self] in
-                try? await Task.sleep(for: Self.retry)
+                repeat { try? await Task.sleep(for: Self.retry) } while self?.directory.told().isComplete == false
                 guard let self else { return }
                 let known = Set(directory.told().spaces)
                 for space in left where !known.contains(space) && members.withLock({ $0[space] == nil }) {
@@ -119,60 +123,107 @@ package final class DirectoryRelay: Sendable {
 
     private func carryOut(_ duty: DirectoryNode.Duty) async {
         switch duty {
-        case .follow(let space): await follow(space)
-        case .erase(let space): await erase(space)
+        case .follow(let space, let id): then(space) { relay in await relay.follow(space, id) }
+        case .erase(let space, let id): then(space) { relay in await relay.erase(space, id) }
         case .hesitate(let space, let hesitation): await members.withLock { $0[space] }?.node.hesitate(hesitation)
         case .giveAway(let space):
             guard let member = members.withLock({ $0[space] }) else { return }
-            say(.info, "space \(space) goes to another node, which owns fewer")
-            Task { await member.node.resign() }
+            say(.info, "space \(space) goes to another node: this one owns more")
+            await member.node.beginToResign()
         case .changed: await lead()
         }
     }
 
-    private func follow(_ space: SpaceName) async {
+    /// A space that takes its time holds no other one up.
+    @discardableResult
+    private func then(_ space: SpaceName, _ body: @escaping @Sendable (DirectoryRelay) async -> Void) -> Task<Void, Never> {
+        work.withLock { work in
+            let task = Task { [weak self, before = work[space]] in
+                await before?.value
+                if let self, !isEnding.withLock({ $0 }) { await body(self) }
+            }
+            work[space] = task
+            return task
+        }
+    }
+
+    private func follow(_ space: SpaceName, _ id: String) async {
         guard members.withLock({ $0[space] == nil }) else { return }
         do throws(RelayServerError) {
             _ = try make(space)
-            try await open(space)
+            let own = try self.id(of: space)
+            if let own, own != id {
+                throw RelayServerError(
+                    text: "its folder is of another space of this name, which was removed: remove \(folderOf(space)) if nobody wants it")
+            }
+            // What was put there by hand is where the log begins.
+            try await open(space, id, leavesLog: own == nil)
         } catch {
             let isNew = failed.withLock { $0.updateValue(error.text, forKey: space) != error.text }
             if isNew { say(.error, "space \(space) cannot be followed: \(error)") }
             Task { [weak self] in
                 try? await Task.sleep(for: Self.retry)
-                guard let self, directory.told().spaces.contains(space) else { return }
-                await follow(space)
+                await self?.directory.followAgain(space, id)
             }
         }
     }
 
+    // A folder tells of which space of its name it is: what was restored meanwhile does not go with a space that was removed.
+
+    private func idPath(_ space: SpaceName) -> String { folderOf(space) + "/id" }
+
+    private func id(of space: SpaceName) throws(RelayServerError) -> String? {
+        do throws(PrivateFile.Failure) {
+            return try PrivateFile.read(idPath(space), bytesMax: Self.idBytesMax).flatMap { $0.isEmpty ? nil : String(decoding: $0, as: UTF8.self) }
+        } catch {
+            throw RelayServerError(text: "\(error)")
+        }
+    }
+
+    private func keep(_ id: String?, of space: SpaceName) throws(RelayServerError) {
+        guard try self.id(of: space) != id else { return }
+        do throws(PrivateFile.Failure) {
+            try PrivateFile.replace(idPath(space), content: Array((id ?? "").utf8))
+        } catch {
+            throw RelayServerError(text: "\(error)")
+        }
+    }
+
     @discardableResult
-    private func open(_ space: SpaceName) async throws(RelayServerError) -> SpaceMember {
+    private func open(
+        _ space: SpaceName, _ id: String, leavesLog: Bool, isNew: Bool = false
+    ) async throws(RelayServerError) -> SpaceMember {
         var own = log
-        own.space = space.text
-        let member = try await SpaceMember.open(try options(of: space), own, behind: place)
+        (own.space, own.stream, own.makesStream, own.isOneOfMany) = (space.text, DirectoryNode.stream(of: space, id: id), isNew, true)
+        let member = try await SpaceMember.open(try options(of: space), own, behind: place, leavesLog: leavesLog)
+        do throws(RelayServerError) { try keep(id, of: space) } catch {
+            await member.stop(handsOver: false)
+            throw error
+        }
         members.withLock { $0[space] = member }
         failed.withLock { $0[space] = nil }
         await tellNodes()
-        await member.begin { [weak self] in
+        await member.begin(hesitation: isNew ? .zero : await directory.hesitation(of: space)) { [weak self] in
             await self?.lead()
             self?.directory.look()
         }
         return member
     }
 
+    /// Nobody is told to take it.
     private func close(_ space: SpaceName) async {
-        guard let member = members.withLock({ $0.removeValue(forKey: space) }) else { return }
-        await member.stop()
+        guard let member = members.withLock({ $0[space] }) else { return }
+        await member.stop(handsOver: false)
+        members.withLock { $0[space] = nil }
         await tellNodes()
         await lead()
     }
 
-    private func erase(_ space: SpaceName) async {
+    private func erase(_ space: SpaceName, _ id: String) async {
         failed.withLock { $0[space] = nil }
         await close(space)
         do throws(RelayServerError) {
-            try remove(space)
+            if try self.id(of: space) == id { try remove(space) }
         } catch {
             say(.error, "\(error)")
         }
@@ -204,11 +255,6 @@ package final class DirectoryRelay: Sendable {
 
     // MARK: - Settings, and the end
 
-    /// It keeps nothing, and lets nobody in.
-    private static func ofDoor(_ options: WhiteboardRelay.Options, _ spacesMax: Int) -> WhiteboardRelay.Options {
-        SharedRelay.ofDoor(options, spacesMax)
-    }
-
     private func options(of space: SpaceName) throws(RelayServerError) -> WhiteboardRelay.Options {
         try SharedRelay.options(of: space, spacesMax, door.tls, optionsOf.withLock { $0 }, doorOptions.withLock { $0 })
     }
@@ -223,7 +269,7 @@ package final class DirectoryRelay: Sendable {
                 throw RelayServerError(text: "space \(space): \(error)")
             }
         }
-        try door.apply(Self.ofDoor(options, spacesMax))
+        try door.apply(SharedRelay.ofDoor(options, spacesMax))
         doorOptions.withLock { old in
             let log = old.log
             old = options
@@ -251,8 +297,10 @@ package final class DirectoryRelay: Sendable {
     /// Gives each space to another node first, then ends.
     package func stop() async {
         for control in controls.withLock({ $0 }) { control.close() }
+        isEnding.withLock { $0 = true }
         await directory.end()
         await duties.withLock { $0 }?.value
+        for task in work.withLock({ Array($0.values) }) { await task.value }
         await withTaskGroup(of: Void.self) { group in
             for member in members.withLock({ Array($0.values) }) { group.addTask { await member.stop() } }
         }
@@ -318,52 +366,68 @@ package final class DirectoryRelay: Sendable {
             throw RelayServerError(
                 text: "this node owns \(owned) spaces, and may own no more (max-spaces): add space \(space) at another node")
         }
-        let isNew = try make(space)
-        do throws(RelayServerError) {
-            let member = try await open(space)
-            guard await Self.holds({ member.owner != nil }) else {
-                throw RelayServerError(
-                    text: "this node does not come to own space \(space): the log cannot be reached, or another node has it")
+        let result = Mutex<Result<Void, RelayServerError>>(.failure(RelayServerError(text: "the relay is ending")))
+        await then(space) { relay in
+            do throws(RelayServerError) {
+                try await relay.addNow(space)
+                result.withLock { $0 = .success(()) }
+            } catch {
+                result.withLock { $0 = .failure(error) }
             }
-            try await directory.write(space, isRemoved: false)
-        } catch {
-            await close(space)
-            if isNew { try? remove(space) }
-            throw error
-        }
+        }.value
+        try result.withLock { $0 }.get()
         door.engine.auditNow("operator added space \(space)")
     }
 
-    package func removeSpace(_ space: SpaceName) async throws(RelayServerError) {
-        guard directory.told().spaces.contains(space) else { throw RelayServerError(text: "the directory has no space \(space)") }
-        try await directory.write(space, isRemoved: true)
-        // Each node hears it, and removes its folder; then nobody asks for the log any more.
-        guard await Self.holds({ self.members.withLock { $0[space] == nil } && !self.directory.told().spaces.contains(space) }) else {
-            throw RelayServerError(text: "space \(space) is removed from the directory, and this node has not left it yet: its log is left")
+    private func addNow(_ space: SpaceName) async throws(RelayServerError) {
+        guard members.withLock({ $0[space] == nil }) else { throw RelayServerError(text: "space \(space) is there already") }
+        let isNew = try make(space), before = try id(of: space), id = String(SystemEntropy.word(), radix: 36)
+        do throws(RelayServerError) {
+            let member = try await open(space, id, leavesLog: true, isNew: true)
+            guard await Self.holds({ member.owner != nil }) else {
+                throw RelayServerError(text: "this node does not come to own space \(space): the log says why, or cannot be reached")
+            }
+            try await directory.add(space, id: id)
+        } catch {
+            await close(space)
+            if isNew { try? remove(space) } else { try? keep(before, of: space) }
+            // Somebody else may have added it at the same time, or the answer was lost.
+            await directory.followIfThere(space)
+            throw error
         }
-        try await directory.removeLog(of: space)
+    }
+
+    /// Ends a space at all nodes, and removes its log when none of them follows it, or some are too slow.
+    package func removeSpace(_ space: SpaceName) async throws(RelayServerError) {
+        let id = try await directory.remove(space)
+        _ = await Self.holds { [directory, members] in
+            let isHere = members.withLock { $0[space] != nil }, isUsed = await directory.isUsed(space)
+            return !isHere && !isUsed && !directory.told().spaces.contains(space)
+        }
+        try await directory.removeLog(of: space, id: id)
         door.engine.auditNow("operator removed space \(space), with all that it has kept")
     }
 
-    /// Another node owns the space when this returns.
+    /// Another node says that it owns the space when this returns.
     package func drain(_ space: SpaceName) async throws(RelayServerError) {
         guard let member = members.withLock({ $0[space] }), member.owner != nil else {
             throw RelayServerError(text: "this node does not own space \(space)")
         }
         try await directory.drain(space)
-        await member.node.resign()
-        guard await Self.holds({ member.owner == nil && member.whereabouts != .unknown || self.directory.told().owners[space] != nil }) else {
-            throw RelayServerError(text: "space \(space) was given away, and no other node says that it owns it")
+        await member.node.beginToResign()
+        let isOwned = await Self.holds { [directory] in
+            member.owner == nil && (member.whereabouts != .unknown || directory.told().owners[space] != nil)
         }
+        guard isOwned else { throw RelayServerError(text: "space \(space) was given away, and no other node says that it owns it") }
         door.engine.auditNow("operator moved space \(space) to another node")
     }
 
-    private static func holds(_ condition: () -> Bool) async -> Bool {
+    private static func holds(_ condition: () async -> Bool) async -> Bool {
         let end = ContinuousClock.now + patience
         while ContinuousClock.now < end {
-            if condition() { return true }
+            if await condition() { return true }
             try? await Task.sleep(for: .milliseconds(20))
         }
-        return condition()
+        return await condition()
     }
 }

@@ -26,10 +26,10 @@ extension Engine {
     /// Of a door: the nodes of spaces with a log, with the names of those where there are several.
     func tell(of nodes: [(space: String?, node: SpaceNode)]) { self.nodes = nodes }
 
-    /// Why this process would not even follow.
+    /// Why this process would not even follow: where it follows several, none of them.
     var nodesHindrance: String? {
         let hindrances = nodes.compactMap { $0.node.hindrance }
-        return hindrances.first.map { nodes.first?.space == nil ? $0 : "\(hindrances.count) of \(nodes.count) spaces: \($0)" }
+        return hindrances.count == nodes.count ? hindrances.first : nil
     }
 
     /// Asked where each turn begins. Where the ownership is over, all connections end first, and none hears anything more.

@@ -23,13 +23,14 @@ final class LogLink {
     ///   - events: called for what comes, on the queue and never within a call: it calls `handle`.
     ///   - answer: called within `handle`.
     init(
-        _ servers: LogServers, stream: String, queue: DispatchQueue, log: @escaping @Sendable (LogLine) -> Void,
+        _ options: SpaceLogOptions, queue: DispatchQueue, log: @escaping @Sendable (LogLine) -> Void,
         ended: @escaping @Sendable () -> Void, events: @escaping @Sendable ([LogEvent]) -> Void, answer: @escaping (SpaceLog.Answer) -> Void
     ) {
-        (self.stream, self.answer, self.log) = (stream, answer, log)
+        (stream, self.answer, self.log) = (options.stream, answer, log)
+        let jetStream = JetStreamLog(stream: stream, makesStream: options.makesStream, login: options.servers.login, needsTLS: true)
         link = ServerLink(
-            servers, JetStreamLog(stream: stream, login: servers.login, needsTLS: true), title: "the log \(stream)", queue: queue, log: log,
-            ended: ended, handle: events)
+            options.servers, jetStream, title: "the log \(stream)", isQuiet: options.isOneOfMany, queue: queue, log: log, ended: ended,
+            handle: events)
     }
 
     /// Where the link leads; `nil`: nowhere.

@@ -34,6 +34,7 @@ final class ServerLink<Machine: ServerMachine>: @unchecked Sendable {
     private let ended: @Sendable () -> Void
     private let log: @Sendable (LogLine) -> Void
     private let title: String
+    private let isQuiet: Bool
 
     private var machine: Machine
     private var readiness: Readiness?
@@ -64,14 +65,17 @@ final class ServerLink<Machine: ServerMachine>: @unchecked Sendable {
 
     /// - Parameters:
     ///   - title: of what is asked there, for the log.
+    ///   - isQuiet: others use the same servers, and say what is wrong with them.
     ///   - log: told of servers that cannot be used, of each once for a reason, until a link is good.
     ///   - ended: called where a link ends: what was asked over it may stay without an answer.
     ///   - handle: called for the machine's events, on the queue, never within a call. Each `opened` is told back by `opened(at:)`.
     init(
-        _ servers: LogServers, _ machine: Machine, title: String, queue: DispatchQueue, log: @escaping @Sendable (LogLine) -> Void,
+        _ servers: LogServers, _ machine: Machine, title: String, isQuiet: Bool = false, queue: DispatchQueue, log: @escaping @Sendable (LogLine) -> Void,
         ended: @escaping @Sendable () -> Void, handle: @escaping @Sendable ([Machine.Event]) -> Void
     ) {
-        (self.servers, self.machine, self.title, self.queue) = (servers.addresses, machine, title, queue)
+        (self.servers, self.machine, self.title, self.isQuiet, self.queue) = (servers.addresses, machine, title, isQuiet, queue)
+        // So that many links have not all one server.
+        if isQuiet { place = Int.random(in: self.servers.indices) }
         (self.log, self.ended, self.handle) = (log, ended, handle)
     }
 
@@ -196,7 +200,7 @@ final class ServerLink<Machine: ServerMachine>: @unchecked Sendable {
     }
 
     private func warn(_ text: String, of place: Int) {
-        if problems.updateValue(text, forKey: place) != text { log(LogLine(.warning, text)) }
+        if problems.updateValue(text, forKey: place) != text { log(LogLine(isQuiet && place >= 0 ? .debug : .warning, text)) }
     }
 
     private func endSocket() {

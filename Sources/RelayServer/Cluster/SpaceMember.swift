@@ -2,6 +2,7 @@ internal import Dispatch
 import RelayCluster
 internal import RelayCore
 import RelayIO
+import RelayStorage
 import RelayWire
 
 /// One space with a log, at this node: its folder, its part in the log, and the relay of each ownership. Calls are safe from anywhere.
@@ -20,6 +21,9 @@ final class SpaceMember: Sendable {
     private let options: Mutex<WhiteboardRelay.Options>
     private let relay = Mutex<WhiteboardRelay?>(nil)
     private let known: Mutex<Whereabouts>
+    /// When an ownership could not be served.
+    private let failedAt = Mutex<ContinuousClock.Instant?>(nil)
+    private static let unfitFor = Duration.seconds(60)
     private let duties = Mutex<Task<Void, Never>?>(nil)
     private let changed = Mutex<(@Sendable () async -> Void)?>(nil)
     /// What the folder had of the log.
@@ -36,10 +40,12 @@ final class SpaceMember: Sendable {
 
     /// Opens the folder.
     ///
-    /// - Parameter options: of the relay of an ownership; the folder is its storage.
+    /// - Parameters:
+    ///   - options: of the relay of an ownership; the folder is its storage.
+    ///   - leavesLog: whether the folder, if it is of another log, becomes one of this log.
     /// - Throws: when the folder cannot be had, or is not one of this log.
     static func open(
-        _ options: WhiteboardRelay.Options, _ log: SpaceLogOptions, behind place: RelayPlace
+        _ options: WhiteboardRelay.Options, _ log: SpaceLogOptions, behind place: RelayPlace, leavesLog: Bool = false
     ) async throws(RelayServerError) -> SpaceMember {
         guard case .folder(let path) = options.storage else {
             throw RelayServerError(text: "a space with a log is kept in a data folder")
@@ -49,8 +55,9 @@ final class SpaceMember: Sendable {
         }
         let node = SpaceNode(log, log: options.log)
         let journal = JournalWriter(path: path, indexBytesMax: options.hub.boardIndexBytesMax, log: node)
-        let opened = try await journal.open(waits: options.waitsForFolder, progress: options.didRead)
+        var opened = try await journal.open(waits: options.waitsForFolder, progress: options.didRead)
         do throws(RelayServerError) {
+            if leavesLog, opened.entries.contains(where: { JournalWriter.isOfLog($0.key) }) { try await journal.leaveLog(&opened) }
             let end = try JournalWriter.place(in: opened)
             let known = LoggedAddress.whereabouts(in: opened.entries, own: log.address) ?? .unknown
             return SpaceMember(node, journal, log, path, options, behind: place, known, at: end)
@@ -62,15 +69,20 @@ final class SpaceMember: Sendable {
 
     /// Follows the log: who owns the space is decided there.
     ///
-    /// - Parameter changed: called when `owner` or `whereabouts` is another one.
-    func begin(_ changed: @escaping @Sendable () async -> Void) async {
+    /// - Parameters:
+    ///   - hesitation: see `SpaceMachine.Event.hesitate`.
+    ///   - changed: called when `owner` or `whereabouts` is another one.
+    func begin(hesitation: Duration? = .zero, _ changed: @escaping @Sendable () async -> Void) async {
         self.changed.withLock { $0 = changed }
         duties.withLock { $0 = Task { [weak self, node] in for await duty in node.duties { await self?.carryOut(duty) } } }
-        await node.begin(journal, at: end)
+        await node.begin(journal, at: end, hesitation: hesitation)
     }
 
     /// The relay that serves, while this node owns the space.
     var owner: WhiteboardRelay? { relay.withLock { $0 } }
+
+    /// Whether this node could not serve it a moment ago.
+    var isUnfit: Bool { failedAt.withLock { $0.map { .now < $0 + Self.unfitFor } ?? false } }
 
     /// Where another node serves it, as the log says.
     var whereabouts: Whereabouts { known.withLock { $0 } }
@@ -106,6 +118,7 @@ final class SpaceMember: Sendable {
             node.note(.info, "this relay owns it, with start \(start), and serves.")
         } catch {
             guard !lease.isOver else { return }
+            failedAt.withLock { $0 = .now }
             node.note(.error, "it cannot be served: \(error)")
             await node.resign()
         }
@@ -162,9 +175,9 @@ final class SpaceMember: Sendable {
         try owner?.apply(ofOwnership())
     }
 
-    /// Gives the space to another node first, then ends.
-    func stop() async {
-        await node.resign()
+    /// - Parameter handsOver: gives the space to another node first.
+    func stop(handsOver: Bool = true) async {
+        if handsOver { await node.resign() }
         await node.end()
         await duties.withLock { $0 }?.value
         await end()

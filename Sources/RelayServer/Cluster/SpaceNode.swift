@@ -17,13 +17,21 @@ package struct SpaceLogOptions: Sendable {
     package var address: RelayAddress?
     /// Whether it goes on while it cannot reach the log. [SG5]
     package var goesOnAlone = false
+    /// The stream that is the log; of one of many it names the id of the space, too.
+    var stream: String
+    /// Whether it is made where there is none.
+    var makesStream = true
+    /// Others of this process use the same servers.
+    var isOneOfMany = false
     var settings: ClusterSettings {
         var settings = ClusterSettings()
         settings.orphan = goesOnAlone ? .serve : .stop
         return settings
     }
 
-    package init(space: String, servers: LogServers) { (self.space, self.servers) = (space, servers) }
+    package init(space: String, servers: LogServers) {
+        (self.space, self.servers, stream) = (space, servers, "space-\(space)")
+    }
 }
 
 /// A node's part in a space, on a queue of its own: `SpaceMachine`, the link to the log, and who is told what follows of them.
@@ -78,7 +86,7 @@ actor SpaceNode {
     private var times = SpaceNode.noTimes
     private static let noTimes = MetricHistogram(bounds: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10])
     /// The same for other threads.
-    nonisolated private let shown = Mutex((report: SpaceReport(), times: SpaceNode.noTimes))
+    nonisolated private let shown = Mutex((report: SpaceReport(), times: SpaceNode.noTimes, isCaughtUp: false))
     /// What has come to the log since this process began, whoever appended it, and where the next trim ends.
     private var trimming = Trimming()
 
@@ -93,21 +101,20 @@ actor SpaceNode {
     // MARK: - Start and end
 
     /// - Parameter place: what the folder has.
-    func begin(_ journal: JournalWriter, at place: LogPlace) {
+    func begin(_ journal: JournalWriter, at place: LogPlace, hesitation: Duration? = .zero) {
         self.journal = journal
         var settings = options.settings
         settings.startMin = WhiteboardRelay.startNumber(after: 0, wallMilliseconds: SystemClock.wallMilliseconds()) ?? 1
         machine = SpaceMachine(disk: place, life: SystemEntropy.word(), seed: SystemEntropy.word(), settings: settings, at: now)
         timer = DeadlineTimer(queue: executor.queue) { @Sendable [weak self] in self?.assumeIsolated { $0.handle(.deadlineReached) } }
-        let stream = "space-\(options.space)"
         let link = LogLink(
-            options.servers, stream: stream, queue: executor.queue, log: log,
+            options, queue: executor.queue, log: log,
             ended: { @Sendable [weak self] in self?.assumeIsolated { $0.link?.ended() } },
             events: { @Sendable [weak self] events in self?.assumeIsolated { $0.link?.handle(events) } },
             answer: { [unowned self] in answered($0) })
         self.link = link
         link.start()
-        handle(.deadlineReached)
+        handle(.hesitate(hesitation))
     }
 
     /// See `SpaceMachine.Event.hesitate`.
@@ -125,6 +132,9 @@ actor SpaceNode {
             try? await Task.sleep(for: .milliseconds(20))
         }
     }
+
+    /// The same, and does not wait.
+    func beginToResign() { handle(.resign) }
 
     func end() {
         lease?.end()
@@ -277,7 +287,7 @@ actor SpaceNode {
         told.start = Int(machine.counted.start)
         (told.position, told.storedPosition) = (Int(clamping: machine.counted.position), Int(clamping: machine.disk.position))
         (told.log, told.recordsWaiting) = (link?.connectedTo, intake.withLock { $0.records.count })
-        shown.withLock { $0 = (told, times) }
+        shown.withLock { $0 = (told, times, machine.isCaughtUp) }
         guard isNew else { return }
         note(.debug, "this node is \(machine.role), at entry \(machine.counted.position) of the log")
     }
@@ -352,6 +362,9 @@ actor SpaceNode {
 
     nonisolated func report() -> SpaceReport { shown.withLock { $0.report } }
 
+    /// See `SpaceMachine.isCaughtUp`.
+    nonisolated var isCaughtUp: Bool { shown.withLock { $0.isCaughtUp } }
+
     nonisolated var hasFailedDisk: Bool { report().role == "diskFailed" }
 
     /// Why this node would not even follow.
@@ -361,7 +374,7 @@ actor SpaceNode {
 
     /// For /metrics of the door.
     nonisolated func metrics(_ text: inout MetricsText) {
-        let (report, times) = shown.withLock { $0 }
+        let (report, times, _) = shown.withLock { $0 }
         text.single("boardrelay_owner", .gauge, "Whether this relay owns its space.", report.role == "owner" ? 1 : 0)
         text.single("boardrelay_log_connected", .gauge, "Whether a server of the log answers.", report.log == nil ? 0 : 1)
         text.single("boardrelay_log_position", .gauge, "The newest entry of the log that is known.", UInt64(report.position))

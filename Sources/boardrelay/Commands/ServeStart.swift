@@ -63,7 +63,7 @@ extension Command {
             let directory = try await starting(options, log, manager) { options throws(RelayServerError) in
                 try await DirectoryRelay.start(
                     options, own, in: settings.folder!, spacesMax: settings.spacesMax, spaces: settings.spaces, optionsOf: settings.options,
-                    make: settings.makeFolder, remove: settings.removeFolder)
+                    folderOf: settings.folder(of:), make: settings.makeFolder, remove: settings.removeFolder)
             }
             return ServedRelay(relay: directory.door, shared: nil, directory: directory)
         }

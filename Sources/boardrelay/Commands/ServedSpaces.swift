@@ -95,6 +95,8 @@ extension ServeSettings {
         return true
     }
 
+    @Sendable func folder(of space: SpaceName) -> String { spacesFolder + space.text }
+
     /// With all that the space has kept.
     @Sendable func removeFolder(_ space: SpaceName) throws(RelayServerError) {
         let path = spacesFolder + space.text
