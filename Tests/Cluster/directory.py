@@ -266,6 +266,8 @@ class Cluster:
         print(f"ok   restored: {len(wanted)} records", flush=True)
 
     def rest(self, count):
+        for name in self.writers:
+            self.judge(name)
         for number in range(count):
             node = min(self.nodes, key=lambda node: len(self.owned(node)))
             done = self.space(node, "add", f"rest-{number}")
