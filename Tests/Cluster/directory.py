@@ -14,7 +14,7 @@ Everything is on loopback. Each space has a writer that stores records all the t
 `engines`  all three servers are killed, and come back
 `removed`  a space is removed at a relay that does not serve it, while another one is off: folders and log are gone, also at that one;
            its name can be had again, and whoever was off all the while says that its folder is of the other one
-`restored` a space's backup is put on each machine under another name, and added
+`restored` a space's backup is put on each machine but one under another name, and added; the one gets another backup, and follows
 `rest`     with `--rest N`: so many spaces that nobody is in, and what they take; nothing is judged
 
 What must hold at the end: every record that a writer was told stored is on the board of its space, once; no relay has more spaces than it
@@ -248,11 +248,21 @@ class Cluster:
         alone = self.stage.folder / "alone"
         done = run(self.binary, "restore", archive, "--data-dir", alone)
         need(done.returncode == 0, f"boardrelay restore: {done.stderr}")
-        for node in self.nodes:
+        *some, late = self.nodes
+        for node in some:
             self.folder(node, name).mkdir(mode=0o700)
             shutil.copytree(alone, self.folder(node, name) / "data")
-        done = self.space(self.nodes[0], "add", name)
+        done = self.space(some[0], "add", name)
         need(done.returncode == 0, f"space add: {done.stderr}")
+        until(lambda: "another history" in ((self.listed(late) or {}).get(name) or {}).get("problem", ""), "who has not the backup says so")
+        archive = archive.with_name("newer.tar")
+        done = run(self.binary, "backup", "--space", name, "--data-dir", self.owner(name).folder, "--to", archive)
+        need(done.returncode == 0, f"boardrelay backup: {done.stderr}")
+        late.hold()
+        shutil.rmtree(self.folder(late, name) / "data")
+        done = run(self.binary, "restore", archive, "--data-dir", self.folder(late, name) / "data")
+        need(done.returncode == 0, f"boardrelay restore: {done.stderr}")
+        late.go_on()
         self.keys[name] = (self.folder(self.nodes[0], name) / "data/join.key").read_text().strip()
         wanted = None
         for _ in self.nodes:

@@ -319,10 +319,10 @@ package final class DirectoryRelay: Sendable {
                 let member = members[space], owner = member?.owner
                 var servedAt = told.owners[space].flatMap { $0 }
                 if case .at(let address)? = member?.whereabouts { servedAt = address }
-                let isServed = owner != nil || told.owners[space] != nil || servedAt != nil
+                let isServed = owner != nil || told.owners[space] != nil || servedAt != nil, node = member?.node
                 return .init(
                     space, owner?.engine.censusNow(), servedAt: owner == nil ? servedAt : nil,
-                    problem: failed[space] ?? member?.node.hindrance ?? (isServed ? nil : "no node serves it now"))
+                    problem: failed[space] ?? node?.report().stopped ?? node?.hindrance ?? (isServed ? nil : "no node serves it now"))
             })
     }
 
