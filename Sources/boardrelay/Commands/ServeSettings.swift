@@ -37,8 +37,8 @@ extension Command {
                 --spaces it has a log of each space. See docs/cluster.md.
                 """),
         .value(
-            "--max-spaces", as: "N", default: "16",
-            help: "With --log and --spaces: how many spaces this relay serves at once, 1…64, which share its memory. It follows all."),
+            "--max-spaces", as: "N",
+            help: "With --log and --spaces: how many spaces this relay serves at once, 1…64, which share its memory; 16 unless given."),
         .value("--log-login-file", as: "FILE", help: "USER:PASSWORD or a token for these servers, in a file that only this user can read."),
         .value(
             "--log-secret-file", as: "FILE",
