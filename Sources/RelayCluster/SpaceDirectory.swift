@@ -3,8 +3,8 @@ import RelayWire
 
 /// Which spaces there are, which nodes, and which of them serves what: what a bucket tells, and what this node does about it. Pure.
 ///
-/// Each node follows each space, and may so take over each. The directory decides nothing about ownership: the log of a space does. It tells
-/// which node waits for how long before it takes a space that is free (`hesitate`), and who gives one away.
+/// Each node follows each space, and may so take over each. Who owns a space is decided in its log, not here. The directory tells how long
+/// which node waits before it takes a space that is free (`hesitate`), and who gives one away.
 ///
 ///     space.NAME  {"id", "isRemoved"}                       written by whoever adds or removes it
 ///     node.ID     {"address", "spacesMax", "owns", "ready", "drained"}  each node's own; ends by itself
@@ -130,10 +130,10 @@ package struct SpaceDirectory: Sendable {
 
     // MARK: - What the bucket tells
 
-    static func key(of space: SpaceName) -> String { "space.\(space)" }
-
     /// For who adds a space, or removes it.
-    package static func entry(of name: SpaceName, _ space: Space) -> (key: String, value: [UInt8]) { (key(of: name), JSONBody.encode(space)) }
+    package static func entry(of name: SpaceName, _ space: Space) -> (key: String, value: [UInt8]) {
+        ("space.\(name)", JSONBody.encode(space))
+    }
 
     /// What the bucket has of a space, and its revision; 0: nothing.
     package func entry(of space: SpaceName) -> (space: Space, revision: UInt64) { known[space] ?? (Space(), 0) }
@@ -146,7 +146,7 @@ package struct SpaceDirectory: Sendable {
         guard words.count == 2 else { return "the directory has a key that is none of its: \(key.prefix(64))" }
         switch words[0] {
         case "space":
-            guard let name = try? SpaceName(words[1]), let space = value.withUnsafeBytes({ try? JSONBody.decode(Space.self, from: $0, anyKeys: true) }) else {
+            guard let name = try? SpaceName(words[1]), let space = Self.decode(Space.self, value) else {
                 return "the directory's entry \(key.prefix(64)) cannot be read"
             }
             let old = known[name]
@@ -166,7 +166,7 @@ package struct SpaceDirectory: Sendable {
             followed.remove(name)
         case "node":
             guard words[1] != id else { return nil }
-            guard let node = value.withUnsafeBytes({ try? JSONBody.decode(Node.self, from: $0, anyKeys: true) }) else {
+            guard let node = Self.decode(Node.self, value) else {
                 return "the directory's entry \(key.prefix(64)) cannot be read"
             }
             guard max(node.owns.count, node.ready.count, node.drained.count) <= Self.spacesMax else {
@@ -182,6 +182,11 @@ package struct SpaceDirectory: Sendable {
         default: return "the directory has a key that is none of its: \(key.prefix(64))"
         }
         return nil
+    }
+
+    /// Of a later version there may be more.
+    private static func decode<Body: JSONObject>(_ type: Body.Type, _ value: [UInt8]) -> Body? {
+        value.withUnsafeBytes { try? JSONBody.decode(type, from: $0, anyKeys: true) }
     }
 
     package mutating func complete() { isComplete = true }

@@ -13,7 +13,8 @@ extension SpaceMachine {
     }
 
     mutating func fullPatience() -> Duration {
-        settings.standbyWait + (hesitation ?? .zero) + .nanoseconds(Int64(dice.below(UInt64(clamping: settings.standbyJitter.nanoseconds) + 1)))
+        let jitter = dice.below(UInt64(clamping: settings.standbyJitter.nanoseconds) + 1)
+        return settings.standbyWait + (hesitation ?? .zero) + .nanoseconds(Int64(jitter))
     }
 
     mutating func stop(_ reason: Stop) {

@@ -184,7 +184,8 @@ package struct SpaceMachine: Sendable {
     /// Whether it follows, and its disk had all of the log when the log last said where it ends.
     package var isCaughtUp: Bool {
         switch state {
-        case .standby, .looking: unstored.isEmpty && !isFollowingLate && !counted.isPartial && endHeard.map { $0 <= counted.position } ?? false
+        case .standby, .looking:
+            unstored.isEmpty && !isFollowingLate && !counted.isPartial && endHeard.map { $0 <= counted.position } ?? false
         case .doubting, .takingOver, .owner, .unsure, .alone, .releasing, .diskFailed, .stopped: false
         }
     }

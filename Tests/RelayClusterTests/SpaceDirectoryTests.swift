@@ -122,7 +122,8 @@ private final class Nodes {
         #expect(nodes.counts().values.sorted() == [2, 2, 3])
     }
 
-    @Test("what an operator has moved away does not come back by itself for ten minutes, but where nobody else takes it") func drained() throws {
+    @Test("what an operator has moved away does not come back by itself for ten minutes, but where nobody else takes it")
+    func drained() throws {
         let nodes = try Self.nodes(["a", "b"], spaces: 2)
         let space = try #require(nodes.owners.first { $0.value == "a" }?.key)
         #expect(nodes.directories["a"]!.canGiveAway(space, at: nodes.now))
@@ -137,7 +138,8 @@ private final class Nodes {
         #expect(!nodes.directories["a"]!.canGiveAway(space, at: nodes.now))
     }
 
-    @Test("a space that is removed is nobody's, with what was kept of it, also at a node that was away; it can be added again") func removed() throws {
+    @Test("a space that is removed is nobody's, with what was kept of it, also at a node that was away; it can be added again")
+    func removed() throws {
         let nodes = try Self.nodes(["a", "b"], spaces: 3)
         let space = try SpaceName("school-1")
         try nodes.space("school-1", isRemoved: true)
@@ -200,7 +202,8 @@ private final class Nodes {
         let space = try SpaceName("school"), entry = SpaceDirectory.entry(of: space, SpaceDirectory.Space(id: "9"))
         #expect(directory.heard(entry.key, entry.value, revision: 3, at: now) == nil)
         #expect(directory.step(at: now) == [])
-        for (key, value) in [("space.UP", "{}"), ("space.x", "no"), ("node.b", "[]"), ("other.b", "{}"), ("space", "{}"), ("space.a.b", "{}")] {
+        let wrong = [("space.UP", "{}"), ("space.x", "no"), ("node.b", "[]"), ("other.b", "{}"), ("space", "{}"), ("space.a.b", "{}")]
+        for (key, value) in wrong {
             #expect(directory.heard(key, Array(value.utf8), revision: 4, at: now) != nil, "\(key)")
         }
         directory.complete()

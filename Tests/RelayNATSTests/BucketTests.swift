@@ -127,7 +127,8 @@ private struct BucketTalk {
         try talk.deliver("a", "1", revision: 2, 1)
         #expect(talk.taken() == [Self.entry("a", "1", 2), .complete])
         // A heartbeat tells of a value that did not come.
-        try talk.hear(message("x", to: talk.subscription, header: "NATS/1.0 100 Idle Heartbeat\nNats-Last-Consumer: 2\nNats-Last-Stream: 9"))
+        let heartbeat = "NATS/1.0 100 Idle Heartbeat\nNats-Last-Consumer: 2\nNats-Last-Stream: 9"
+        try talk.hear(message("x", to: talk.subscription, header: heartbeat))
         try talk.watches()
         // Nor does silence last.
         talk.now = talk.now + .seconds(3)

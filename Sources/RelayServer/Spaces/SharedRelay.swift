@@ -376,7 +376,10 @@ package struct SpacesReport: JSONObject, Sendable {
         spaces.sort { $0.name < $1.name }
     }
 
-    init(address: RelayAddress, _ spaces: [Space]) { (self.address, self.spaces) = (address.description, spaces.sorted { $0.name < $1.name }) }
+    init(address: RelayAddress, _ spaces: [Space]) {
+        self.address = address.description
+        self.spaces = spaces.sorted { $0.name < $1.name }
+    }
 
     package mutating func fields(_ json: inout JSONFields) {
         json("address", &address)

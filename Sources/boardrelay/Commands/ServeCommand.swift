@@ -83,13 +83,7 @@ extension Command {
         log.note(
             "boardrelay \(Program.version) listens. \(screen.entrance().rule) "
                 + (settings.folder.map { "Boards, metadata and locks are kept in \($0)." } ?? "Nothing is kept on disk."))
-        if server.directory != nil {
-            let most = Printable.count(settings.spacesMax, "space")
-            log.note("It is a node of a directory: it follows each space there, and serves at most \(most). 'boardrelay space ls' lists them.")
-        } else if let own = settings.log {
-            log.note("It is a node of space \(own.space): it follows the log, and serves while it owns it.")
-        }
-        if let shared = server.shared { log.note(SpaceText.served(shared.names)) }
+        if let note = server.note(settings) { log.note(note) }
         let keyboard = server.relay.keys == nil ? nil : Keyboard(screen.pressed)
         await keyboard?.ready()
         // Nobody presses a key in front of a service.

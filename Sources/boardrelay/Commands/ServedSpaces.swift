@@ -122,6 +122,15 @@ struct ServedRelay: Sendable {
 
     var address: RelayAddress { relay.address }
 
+    /// What it is besides a relay.
+    func note(_ settings: ServeSettings) -> String? {
+        if let shared { return SpaceText.served(shared.names) }
+        guard let log = settings.log else { return nil }
+        guard directory != nil else { return "It is a node of space \(log.space): it follows the log, and serves while it owns it." }
+        let most = Printable.count(settings.spacesMax, "space")
+        return "It is a node of a directory: it follows each space there, and serves at most \(most). 'boardrelay space ls' lists them."
+    }
+
     func announced(as name: String?) {
         if let shared { return shared.announced(as: name) }
         if let directory { return directory.announced(as: name) }
