@@ -71,7 +71,8 @@ final class ServerLink<Machine: ServerMachine>: @unchecked Sendable {
     ///   - handle: called for the machine's events, on the queue, never within a call. Each `opened` is told back by `opened(at:)`.
     init(
         _ servers: LogServers, _ machine: Machine, title: String, isQuiet: Bool = false, queue: DispatchQueue,
-        log: @escaping @Sendable (LogLine) -> Void, ended: @escaping @Sendable () -> Void, handle: @escaping @Sendable ([Machine.Event]) -> Void
+        log: @escaping @Sendable (LogLine) -> Void, ended: @escaping @Sendable () -> Void,
+        handle: @escaping @Sendable ([Machine.Event]) -> Void
     ) {
         (self.servers, self.machine, self.title, self.isQuiet, self.queue) = (servers.addresses, machine, title, isQuiet, queue)
         // So that many links have not all one server.
