@@ -1,3 +1,4 @@
+import RelayJournal
 import RelayPrimitives
 import RelayWire
 
@@ -86,17 +87,18 @@ package struct SpaceDirectory: Sendable {
     /// A node follows each: files, a queue and a connection to the log.
     package static let spacesMax = 256
     /// Those that were removed counted.
-    static let namesMax = 4096
+    package static let namesMax = 4096
+    package static let idBytesMax = 16
     package static let nodesMax = 64
-    /// A node tells of itself at least so often.
-    static let tellEvery = Duration.seconds(5)
+    /// A node tells of itself at least so often, and at most so often of what it only follows.
+    static let tellEvery = Duration.seconds(5), tellRest = Duration.seconds(1)
     package static let entrySeconds = 60
     static let silence = Duration.seconds(15)
     /// Between two places in the order of those that may take a space.
     static let hesitationStep = Duration.milliseconds(150)
     private static let stepsMax = 8
     /// Of a node that has just given the space away.
-    private static let drainedHesitation = Duration.seconds(3)
+    private static let drainedHesitation = Duration.milliseconds(600)
     private static let drainedFor = Duration.seconds(600)
     /// Between two spaces that a node gives away by itself.
     static let spreadEvery = Duration.seconds(5)
@@ -146,7 +148,7 @@ package struct SpaceDirectory: Sendable {
         guard words.count == 2 else { return "the directory has a key that is none of its: \(key.prefix(64))" }
         switch words[0] {
         case "space":
-            guard let name = try? SpaceName(words[1]), let space = Self.decode(Space.self, value) else {
+            guard let name = try? SpaceName(words[1]), let space = Self.decode(Space.self, value), Self.isID(space.id) else {
                 return "the directory's entry \(key.prefix(64)) cannot be read"
             }
             let old = known[name]
@@ -182,6 +184,11 @@ package struct SpaceDirectory: Sendable {
         default: return "the directory has a key that is none of its: \(key.prefix(64))"
         }
         return nil
+    }
+
+    /// It stands in the name of a stream.
+    private static func isID(_ text: String) -> Bool {
+        1...idBytesMax ~= text.utf8.count && text.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x7A ~= $0 }
     }
 
     /// Of a later version there may be more.
@@ -230,6 +237,12 @@ package struct SpaceDirectory: Sendable {
         others(at: now).contains { $0.node.owns.contains(space.text) || $0.node.ready.contains(space.text) }
     }
 
+    /// Addresses of those that were heard of late.
+    package func addresses(at now: Instant) -> Set<String> { Set(others(at: now).compactMap(\.node.address)) }
+
+    /// Whether another name may be added.
+    package func canAdd(_ space: SpaceName) -> Bool { spaces.count < Self.spacesMax && (known[space] != nil || known.count < Self.namesMax) }
+
     /// Whether another node could own a space in a moment.
     package func canGiveAway(_ space: SpaceName, at now: Instant) -> Bool {
         others(at: now).contains { $0.node.hasRoom && $0.node.ready.contains(space.text) }
@@ -259,7 +272,8 @@ package struct SpaceDirectory: Sendable {
             spreadAt = now + Self.spreadEvery
             effects.append(.giveAway(space))
         }
-        if told.map({ $0.node != own || $0.at + Self.tellEvery <= now }) ?? true {
+        let rest = told.map { $0.node == own ? Self.tellEvery : $0.node.owns == own.owns ? Self.tellRest : .zero } ?? .zero
+        if told.map({ $0.at + rest <= now }) ?? true {
             told = (own, now)
             effects.append(.tell(key: "node.\(id)", JSONBody.encode(own)))
         }
@@ -274,18 +288,29 @@ package struct SpaceDirectory: Sendable {
         guard own.owns.count < own.spacesMax || own.owns.contains(space.text), !unfit.contains(space) else { return nil }
         if drained[space] != nil { return Self.drainedHesitation }
         let before = others.count {
-            $0.node.comesFirst(for: space.text) && ($0.node.owns.count, $0.id) < (own.owns.count, id)
+            // Of equals another one for each space: many may be free at once.
+            $0.node.comesFirst(for: space.text)
+                && ($0.node.owns.count, Self.lot($0.id, space), $0.id) < (own.owns.count, Self.lot(id, space), id)
         }
         return Self.hesitationStep * min(before, Self.stepsMax)
+    }
+
+    private static func lot(_ id: String, _ space: SpaceName) -> UInt32 {
+        Array("\(id) \(space)".utf8).withUnsafeBytes { CRC32C.of($0) }
     }
 
     /// A space that this node gives away: it has too many, as several may come to it at once, or another one owns at least two fewer. Of
     /// those only the one that owns most gives.
     private func spare(_ others: [(id: String, node: Heard)], _ now: Instant) -> SpaceName? {
-        if own.owns.count > own.spacesMax { return own.owns.last.flatMap { try? SpaceName($0) } }
+        if own.owns.count > own.spacesMax {
+            let taken = own.owns.first { space in others.contains { $0.node.comesFirst(for: space) } }
+            return (taken ?? own.owns.last).flatMap { try? SpaceName($0) }
+        }
         guard spreadAt <= now, others.allSatisfy({ ($0.node.owns.count, $0.id) < (own.owns.count, id) }) else { return nil }
         let takers = others.filter { $0.node.hasRoom && $0.node.owns.count + 2 <= own.owns.count }
-        guard let least = takers.min(by: { ($0.node.owns.count, $0.id) < ($1.node.owns.count, $1.id) }) else { return nil }
-        return own.owns.first { least.node.comesFirst(for: $0) }.flatMap { try? SpaceName($0) }
+        for taker in takers.sorted(by: { ($0.node.owns.count, $0.id) < ($1.node.owns.count, $1.id) }) {
+            if let space = own.owns.first(where: { taker.node.comesFirst(for: $0) }) { return try? SpaceName(space) }
+        }
+        return nil
     }
 }

@@ -181,11 +181,14 @@ package struct SpaceMachine: Sendable {
         }
     }
 
-    /// Whether it follows, and its disk had all of the log when the log last said where it ends.
+    /// Whether it wants to take over, and asks where the log ends.
+    package var isLooking: Bool { if case .looking = state { true } else { false } }
+
+    /// Whether it follows, had all of the log when the log last said where it ends, and has most of it on its disk.
     package var isCaughtUp: Bool {
         switch state {
         case .standby, .looking:
-            unstored.isEmpty && !isFollowingLate && !counted.isPartial && endHeard.map { $0 <= counted.position } ?? false
+            unstored.count < 64 && !isFollowingLate && !counted.isPartial && endHeard.map { $0 <= counted.position } ?? false
         case .doubting, .takingOver, .owner, .unsure, .alone, .releasing, .diskFailed, .stopped: false
         }
     }

@@ -42,7 +42,7 @@ package struct JetStreamLog: Sendable {
     let subject: String
     let rules: StreamRules
     /// Whether a stream that is not there is made.
-    let makesStream: Bool
+    package var makesStream: Bool
     private let login: NATSLogin
     /// Whether a server without TLS is refused, from the next connection on.
     package var needsTLS: Bool

@@ -202,7 +202,10 @@ private final class Nodes {
         let space = try SpaceName("school"), entry = SpaceDirectory.entry(of: space, SpaceDirectory.Space(id: "9"))
         #expect(directory.heard(entry.key, entry.value, revision: 3, at: now) == nil)
         #expect(directory.step(at: now) == [])
-        let wrong = [("space.UP", "{}"), ("space.x", "no"), ("node.b", "[]"), ("other.b", "{}"), ("space", "{}"), ("space.a.b", "{}")]
+        let wrong = [
+            ("space.UP", "{}"), ("space.x", "no"), ("node.b", "[]"), ("other.b", "{}"), ("space", "{}"), ("space.a.b", "{}"),
+            ("space.a", #"{"id":"a.b"}"#), ("space.a", #"{"id":""}"#), ("space.a", #"{"id":"12345678901234567"}"#),
+        ]
         for (key, value) in wrong {
             #expect(directory.heard(key, Array(value.utf8), revision: 4, at: now) != nil, "\(key)")
         }

@@ -82,8 +82,13 @@ import Testing
         #expect(node.machine.isCaughtUp)
         script.add(Self.body([record(2)]))
         node.tell(.entry(script.entries[3], at: 4, number: node.follows))
-        #expect(!node.machine.isCaughtUp, "the disk has not got it")
-        node.handle(.stored(through: 4))
+        #expect(node.machine.isCaughtUp)
+        for position in 5...67 as ClosedRange<UInt64> {
+            script.add(Self.body([record(position)]))
+            node.tell(.entry(script.entries[Int(position) - 1], at: position, number: node.follows))
+        }
+        #expect(!node.machine.isCaughtUp, "the disk is behind")
+        node.handle(.stored(through: 67))
         #expect(node.machine.isCaughtUp)
         node.tell(.linked)
         #expect(!node.machine.isCaughtUp, "nobody has said where the log ends now")

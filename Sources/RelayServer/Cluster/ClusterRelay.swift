@@ -61,8 +61,8 @@ package final class ClusterRelay: Sendable {
 
     private func lead() async {
         await door.engine.lead { [member] in
-            guard let owner = member.owner else { return ([:], [], [member.space: member.whereabouts]) }
-            return ([member.space: owner.engine], [], [:])
+            guard let owner = member.owner else { return ([:], [member.space: member.whereabouts], true) }
+            return ([member.space: owner.engine], [:], true)
         }
     }
 

@@ -26,6 +26,8 @@ actor DirectoryNode {
         var spaces: [SpaceName] = []
         /// Where other nodes serve them, as those say; `nil` within: they do not say.
         var owners: [SpaceName: String?] = [:]
+        /// Of other nodes that were heard of late.
+        var addresses: Set<String> = []
     }
 
     nonisolated let executor = QueueExecutor(label: "boardrelay.directory")
@@ -38,6 +40,7 @@ actor DirectoryNode {
     private var directory: SpaceDirectory
     private var link: ServerLink<KeyValueBucket>?
     private var timer: DeadlineTimer?
+    private var isEnding = false
     /// Spaces that this node owns, that it has all of, and that it could not serve a moment ago.
     struct Facts { var owns: Set<SpaceName> = [], ready: Set<SpaceName> = [], unfit: Set<SpaceName> = [] }
 
@@ -77,11 +80,10 @@ actor DirectoryNode {
 
     /// Tells the others first, as far as that is possible now.
     func end() async {
-        timer?.arm(for: nil)
+        (timer, isEnding) = (nil, true)
         _ = await put(directory.farewell, expected: nil, endsAfter: SpaceDirectory.entrySeconds)
         link?.close()
-        timer?.arm(for: nil)
-        (link, timer) = (nil, nil)
+        link = nil
         duty.finish()
     }
 
@@ -136,7 +138,7 @@ actor DirectoryNode {
     }
 
     private func step() {
-        guard link != nil else { return }
+        guard link != nil, !isEnding else { return }
         let now = Self.now, facts = facts()
         directory.update(owns: facts.owns, ready: facts.ready, unfit: facts.unfit, at: now)
         for effect in directory.step(at: now) {
@@ -151,6 +153,7 @@ actor DirectoryNode {
         }
         var new = Shown(isComplete: directory.isComplete, spaces: directory.spaces)
         for space in new.spaces { if let address = directory.owner(of: space, at: now) { new.owners[space] = .some(address) } }
+        new.addresses = directory.addresses(at: now)
         let isNew = shown.withLock { shown in
             defer { shown = new }
             return shown != new
@@ -185,8 +188,16 @@ actor DirectoryNode {
         step()
     }
 
-    /// - Throws: when it is not known to be done.
-    func add(_ space: SpaceName, id: String) async throws(RelayServerError) { try await write(space, SpaceDirectory.Space(id: id)) }
+    /// - Returns: why it was not taken; `nil` within: that is not known.
+    func add(_ space: SpaceName, id: String) async -> (failed: Bool, refusal: String?) {
+        guard writing == nil, directory.canAdd(space) else { return (true, "the directory takes no other name now") }
+        let entry = SpaceDirectory.entry(of: space, SpaceDirectory.Space(id: id))
+        switch await put(entry, expected: directory.entry(of: space).revision, endsAfter: nil) {
+        case nil: return (false, nil)
+        case .refused(_, let text)?: return (true, "the directory refuses it: \(text)")
+        case .noAnswer?, .badAnswer?: return (true, nil)
+        }
+    }
 
     /// Also of one whose removal was begun: what is left of it then goes.
     ///

@@ -18,9 +18,8 @@ extension DirectoryRelay {
             address: door.address,
             Set(members.keys).union(told.spaces).map { space in
                 let member = members[space], owner = member?.owner
-                var servedAt = told.owners[space].flatMap { $0 }
-                if case .at(let address)? = member?.whereabouts { servedAt = address }
-                let isServed = owner != nil || told.owners[space] != nil || servedAt != nil, node = member?.node
+                let servedAt = servedAt(space, told), node = member?.node
+                let isServed = owner != nil || told.owners[space] != nil || !told.isComplete
                 return .init(
                     space, owner?.engine.censusNow(), servedAt: owner == nil ? servedAt : nil,
                     problem: failed[space] ?? node?.report().stopped ?? node?.hindrance ?? (isServed ? nil : "no node serves it now"))
@@ -60,6 +59,7 @@ extension DirectoryRelay {
     package func add(_ space: SpaceName) async throws(RelayServerError) {
         let told = directory.told()
         guard !told.spaces.contains(space) else { throw RelayServerError(text: "space \(space) is there already") }
+        guard told.isComplete else { throw RelayServerError(text: "the directory cannot be read now: its log says why") }
         guard told.spaces.count < SpaceDirectory.spacesMax else {
             throw RelayServerError(text: "the directory has \(SpaceDirectory.spacesMax) spaces, and may have no more")
         }
@@ -83,20 +83,36 @@ extension DirectoryRelay {
 
     private func addNow(_ space: SpaceName) async throws(RelayServerError) {
         guard members.withLock({ $0[space] == nil }) else { throw RelayServerError(text: "space \(space) is there already") }
-        let isNew = try make(space), before = try id(of: space), id = String(SystemEntropy.word(), radix: 36)
+        let isNew = try make(space), id = String(SystemEntropy.word(), radix: 36)
+        if try self.id(of: space) != nil {
+            throw RelayServerError(
+                text: "\(folderOf(space)) is of an earlier space of this name: remove it, or its file 'id' if the data is wanted")
+        }
         do throws(RelayServerError) {
             let member = try await open(space, id, leavesLog: true, isNew: true)
             guard await Self.holds({ member.owner != nil }) else {
-                throw RelayServerError(text: "this node does not come to own space \(space): the log says why, or cannot be reached")
+                throw RelayServerError(
+                    text: "this node does not come to own space \(space): the servers of NATS do not answer, or its log has more to say")
             }
-            try await directory.add(space, id: id)
         } catch {
-            await close(space)
-            if isNew { try? remove(space) } else { try? keep(before, of: space) }
-            // Somebody else may have added it at the same time, or the answer was lost.
-            await directory.followIfThere(space)
+            await undo(space, id, isNew: isNew)
             throw error
         }
+        let (failed, refusal) = await directory.add(space, id: id)
+        guard failed else { return }
+        guard let refusal else {
+            throw RelayServerError(text: "nobody knows whether space \(space) was added, as no answer came: 'boardrelay space ls' tells")
+        }
+        await undo(space, id, isNew: isNew)
+        throw RelayServerError(text: refusal)
+    }
+
+    /// The space was not added. Somebody else may have added one of that name.
+    private func undo(_ space: SpaceName, _ id: String, isNew: Bool) async {
+        await close(space)
+        if isNew { try? remove(space) } else { try? keep(nil, of: space) }
+        try? await directory.removeLog(of: space, id: id)
+        await directory.followIfThere(space)
     }
 
     /// Ends a space at all nodes, and removes its log when none of them follows it, or some are too slow.
@@ -113,7 +129,10 @@ extension DirectoryRelay {
     /// Another node says that it owns the space when this returns.
     package func drain(_ space: SpaceName) async throws(RelayServerError) {
         guard let member = members.withLock({ $0[space] }), member.owner != nil else {
-            throw RelayServerError(text: "this node does not own space \(space)")
+            let told = directory.told()
+            guard told.spaces.contains(space) else { throw RelayServerError(text: "the directory has no space \(space)") }
+            throw RelayServerError(
+                text: "this node does not own space \(space)" + (servedAt(space, told).map { ": it is served at \($0)" } ?? ""))
         }
         try await directory.drain(space)
         await member.node.beginToResign()

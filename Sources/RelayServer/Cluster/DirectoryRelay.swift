@@ -21,11 +21,12 @@ package final class DirectoryRelay: Sendable {
     private let work = Mutex<[SpaceName: Task<Void, Never>]>([:])
     private let doorOptions: Mutex<WhiteboardRelay.Options>
     private let optionsOf: Mutex<SharedRelay.SpaceOptions>
-    private let folderOf: @Sendable (SpaceName) -> String
+    let folderOf: @Sendable (SpaceName) -> String
     let make: SharedRelay.Making
     let remove: SharedRelay.Removing
     private let log: SpaceLogOptions
     private let isEnding = Mutex(false)
+    private let places: OwnedPlaces
     let spacesMax: Int
     private let place: RelayPlace
     private let folder: SharedFolder
@@ -45,6 +46,7 @@ package final class DirectoryRelay: Sendable {
         (self.door, self.log, self.spacesMax, self.place, self.folder) = (door, log, spacesMax, place, folder)
         (self.folderOf, self.make, self.remove) = (folderOf, make, remove)
         (doorOptions, self.optionsOf) = (Mutex(options), Mutex(optionsOf))
+        places = OwnedPlaces(max: spacesMax)
         directory = DirectoryNode(log, spacesMax: spacesMax, log: options.log)
     }
 
@@ -62,7 +64,7 @@ package final class DirectoryRelay: Sendable {
     ///   - remove: called for one that was removed.
     package static func start(
         _ options: WhiteboardRelay.Options, _ log: SpaceLogOptions, in folder: String, spacesMax: Int,
-        spaces: @Sendable () throws(RelayServerError) -> (names: [SpaceName], others: [String]),
+        spaces: @escaping @Sendable () throws(RelayServerError) -> (names: [SpaceName], others: [String]),
         optionsOf: @escaping SharedRelay.SpaceOptions, folderOf: @escaping @Sendable (SpaceName) -> String,
         make: @escaping SharedRelay.Making, remove: @escaping SharedRelay.Removing
     ) async throws(RelayServerError) -> DirectoryRelay {
@@ -73,7 +75,7 @@ package final class DirectoryRelay: Sendable {
             for other in others { options.log(LogLine(.warning, "\(other) is no space, and is left alone")) }
             // What cannot be used is told before anything is served.
             _ = try optionsOf(try SharedRelay.name(names.first?.text ?? "main"), spacesMax)
-            let part = RelayPart.door(to: [], elsewhere: [:])
+            let part = RelayPart.door(to: [], knowsAll: false)
             let door = try await WhiteboardRelay.start(SharedRelay.ofDoor(options, spacesMax), permit: { _ in }, as: part)
             place.opens(at: door.address)
             let relay = DirectoryRelay(door, options, log, spacesMax: spacesMax, optionsOf, folderOf, make, remove, place, shared)
@@ -84,7 +86,7 @@ package final class DirectoryRelay: Sendable {
                 await door.stop()
                 throw RelayServerError(text: "\(error)")
             }
-            await relay.begin(left: names)
+            await relay.begin(left: names, present: spaces)
             return relay
         } catch {
             await shared.close()
@@ -92,7 +94,10 @@ package final class DirectoryRelay: Sendable {
         }
     }
 
-    private func begin(left: [SpaceName]) async {
+    /// - Parameter present: tells which spaces have a folder.
+    private func begin(
+        left: [SpaceName], present: @escaping @Sendable () throws(RelayServerError) -> (names: [SpaceName], others: [String])
+    ) async {
         let duties = directory.duties
         self.duties.withLock { $0 = Task { [weak self] in for await duty in duties { await self?.carryOut(duty) } } }
         await directory.begin { [weak self] in
@@ -109,8 +114,8 @@ package final class DirectoryRelay: Sendable {
             Task { [weak self] in
                 repeat { try? await Task.sleep(for: Self.retry) } while self?.directory.told().isComplete == false
                 guard let self else { return }
-                let known = Set(directory.told().spaces)
-                for space in left where !known.contains(space) && members.withLock({ $0[space] == nil }) {
+                let known = Set(directory.told().spaces), there = Set((try? present().names) ?? [])
+                for space in left where !known.contains(space) && there.contains(space) && members.withLock({ $0[space] == nil }) {
                     say(.warning, "space \(space) has a folder, and is not in the directory: 'boardrelay space add \(space)' puts it there")
                 }
             }
@@ -194,6 +199,7 @@ package final class DirectoryRelay: Sendable {
     ) async throws(RelayServerError) -> SpaceMember {
         var own = log
         (own.space, own.stream, own.makesStream, own.isOneOfMany) = (space.text, DirectoryNode.stream(of: space, id: id), isNew, true)
+        own.places = places
         let member = try await SpaceMember.open(try options(of: space), own, behind: place, leavesLog: leavesLog)
         do throws(RelayServerError) { try keep(id, of: space) } catch {
             await member.stop(handsOver: false)
@@ -220,9 +226,17 @@ package final class DirectoryRelay: Sendable {
 
     private func erase(_ space: SpaceName, _ id: String) async {
         failed.withLock { $0[space] = nil }
+        let hadAnother = members.withLock { $0[space] }?.node.report().stopped
         await close(space)
         do throws(RelayServerError) {
-            if try self.id(of: space) == id { try remove(space) }
+            guard try self.id(of: space) == id else { return }
+            guard let hadAnother else {
+                say(.info, "space \(space) is removed, and its folder")
+                return try remove(space)
+            }
+            // What it has was never the space's.
+            try keep(nil, of: space)
+            say(.warning, "space \(space) is removed, and \(folderOf(space)) is left: \(hadAnother)")
         } catch {
             say(.error, "\(error)")
         }
@@ -237,17 +251,25 @@ package final class DirectoryRelay: Sendable {
 
     private func lead() async {
         await door.engine.lead { [weak self] in
-            guard let self else { return ([:], [], [:]) }
+            guard let self else { return ([:], [:], false) }
             var (engines, elsewhere): ([String: Engine], [String: Whereabouts]) = ([:], [:])
             let (members, told) = (members.withLock { $0 }, directory.told())
             for (space, member) in members {
-                if let owner = member.owner { engines[space.text] = owner.engine } else { elsewhere[space.text] = member.whereabouts }
+                if let owner = member.owner { engines[space.text] = owner.engine }
             }
-            for space in told.spaces where engines[space.text] == nil && (elsewhere[space.text] ?? .unknown) == .unknown {
-                elsewhere[space.text] = LoggedAddress.whereabouts(of: told.owners[space].flatMap { $0 }, own: log.address)
+            for space in Set(members.keys).union(told.spaces) where engines[space.text] == nil {
+                elsewhere[space.text] = LoggedAddress.whereabouts(of: servedAt(space, told), own: log.address)
             }
-            return (engines, [], elsewhere)
+            return (engines, elsewhere, told.isComplete)
         }
+    }
+
+    /// Where another node serves it: as its log says, if that node is there, or as the directory says.
+    func servedAt(_ space: SpaceName, _ told: DirectoryNode.Shown) -> String? {
+        if case .at(let address)? = members.withLock({ $0[space] })?.whereabouts, told.addresses.contains(address) || !told.isComplete {
+            return address
+        }
+        return told.owners[space].flatMap { $0 }
     }
 
     private func say(_ level: LogLine.Level, _ text: String) { doorOptions.withLock { $0.log }(LogLine(level, text)) }
@@ -297,6 +319,7 @@ package final class DirectoryRelay: Sendable {
     package func stop() async {
         for control in controls.withLock({ $0 }) { control.close() }
         isEnding.withLock { $0 = true }
+        for member in members.withLock({ Array($0.values) }) { await member.beginToStop() }
         await directory.end()
         await duties.withLock { $0 }?.value
         for task in work.withLock({ Array($0.values) }) { await task.value }

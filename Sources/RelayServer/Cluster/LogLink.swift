@@ -13,6 +13,7 @@ final class LogLink {
     private let stream: String
     private let answer: (SpaceLog.Answer) -> Void
     private let log: @Sendable (LogLine) -> Void
+    private let isOneOfMany: Bool
     private var isOpen = false
     private var follows: UInt64 = 0
     private enum EndQuestion { case none, asked(UInt64, next: UInt64?) }
@@ -26,7 +27,7 @@ final class LogLink {
         _ options: SpaceLogOptions, queue: DispatchQueue, log: @escaping @Sendable (LogLine) -> Void,
         ended: @escaping @Sendable () -> Void, events: @escaping @Sendable ([LogEvent]) -> Void, answer: @escaping (SpaceLog.Answer) -> Void
     ) {
-        (stream, self.answer, self.log) = (options.stream, answer, log)
+        (stream, isOneOfMany, self.answer, self.log) = (options.stream, options.isOneOfMany, answer, log)
         let jetStream = JetStreamLog(stream: stream, makesStream: options.makesStream, login: options.servers.login, needsTLS: true)
         link = ServerLink(
             options.servers, jetStream, title: "the log \(stream)", isQuiet: options.isOneOfMany, queue: queue, log: log, ended: ended,
@@ -80,6 +81,8 @@ final class LogLink {
         case .startTLS: link.beginTLS()
         case .opened(let info, _):
             isOpen = true
+            // A log of many is made once: it may be removed.
+            if isOneOfMany { link.ask(waits: false) { log throws(NATSError) in log.makesStream = false } }
             link.opened(at: info)
             answer(.linked)
         case .notOpened(let failure): link.warn("the log's stream \(stream) cannot be examined: \(failure)")

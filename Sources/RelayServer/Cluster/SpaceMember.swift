@@ -102,6 +102,8 @@ final class SpaceMember: Sendable {
 
     private func serve(_ lease: Lease, _ start: UInt32, _ result: Result<JournalWriter.Opened, RelayServerError>) async {
         do throws(RelayServerError) {
+            // The node gives it back by itself.
+            if case .failure = result { failedAt.withLock { $0 = .now } }
             let opened = try result.get()
             let isKnown = try keys?.take(opened.sealedKeys, into: folder) ?? true
             let ownership = Ownership(lease: lease, start: start, opened: opened, journal: journal, node: node)
@@ -117,6 +119,7 @@ final class SpaceMember: Sendable {
             await tellChange()
             node.note(.info, "this relay owns it, with start \(start), and serves.")
         } catch {
+            if case .failure = result { return node.note(.error, "it cannot be served: \(error)") }
             guard !lease.isOver else { return }
             failedAt.withLock { $0 = .now }
             node.note(.error, "it cannot be served: \(error)")
@@ -163,6 +166,9 @@ final class SpaceMember: Sendable {
 
     // MARK: - Settings, and the end
 
+    /// The same as `stop`, but for the end: others come first.
+    func beginToStop() async { await node.beginToResign() }
+
     /// Lets other options hold: see `WhiteboardRelay.apply`.
     func apply(_ options: WhiteboardRelay.Options) throws(RelayServerError) {
         self.options.withLock { own in
@@ -188,7 +194,11 @@ final class SpaceMember: Sendable {
 
     /// - Parameter status: of what is asked while this node does not own the space.
     func answers(whileFollowing status: @escaping @Sendable () -> Status?) -> ControlAnswers {
-        ControlAnswers(
+        let standsBy: @Sendable () -> String = { [weak self] in
+            guard case .at(let address)? = self?.whereabouts else { return "this relay stands by: ask the one that serves" }
+            return "this relay stands by: ask the one that serves, \(address)"
+        }
+        return ControlAnswers(
             answer: { @Sendable [weak self] request in
                 guard let self else { return nil }
                 switch request {
@@ -199,16 +209,14 @@ final class SpaceMember: Sendable {
                 case .rotate where node.report().role != "owner":
                     // The log would bring the old key back.
                     return ControlRefusal("keys cannot be drawn anew here now: this relay does not own its space")
-                default: return owner.map { $0.control.answer(request) } ?? ControlRefusal(Self.standsBy)
+                default: return owner.map { $0.control.answer(request) } ?? ControlRefusal(standsBy())
                 }
             },
             backup: { @Sendable [weak self] send in
-                guard let owner = self?.owner else { return Backup.refuse(Self.standsBy, by: send) }
+                guard let owner = self?.owner else { return Backup.refuse(standsBy(), by: send) }
                 owner.control.backup(send)
             })
     }
-
-    private static let standsBy = "this relay stands by: ask the one that serves"
 }
 
 extension SpaceMachine.StepDown {

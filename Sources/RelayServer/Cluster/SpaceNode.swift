@@ -23,6 +23,8 @@ package struct SpaceLogOptions: Sendable {
     var makesStream = true
     /// Others of this process use the same servers.
     var isOneOfMany = false
+    /// So many spaces this process owns at once; `nil`: this one alone.
+    var places: OwnedPlaces?
     var settings: ClusterSettings {
         var settings = ClusterSettings()
         settings.orphan = goesOnAlone ? .serve : .stop
@@ -82,6 +84,8 @@ actor SpaceNode {
     /// The append that is under way, and when it was first sent.
     private var sent: (id: SpaceLog.AppendID, at: Instant)?
     private var told = SpaceReport()
+    /// What it was told before it began.
+    private var hesitation: Duration??
     /// Seconds from an append to the log's answer.
     private var times = SpaceNode.noTimes
     private static let noTimes = MetricHistogram(bounds: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10])
@@ -114,11 +118,14 @@ actor SpaceNode {
             answer: { [unowned self] in answered($0) })
         self.link = link
         link.start()
-        handle(.hesitate(hesitation))
+        hesitate(self.hesitation ?? hesitation)
     }
 
     /// See `SpaceMachine.Event.hesitate`.
-    func hesitate(_ hesitation: Duration?) { handle(.hesitate(hesitation)) }
+    func hesitate(_ hesitation: Duration?) {
+        self.hesitation = .some(hesitation)
+        handle(.hesitate(hesitation))
+    }
 
     /// Gives the space to another node: returns when what was under way is finished, or cannot be.
     func resign() async {
@@ -137,6 +144,7 @@ actor SpaceNode {
     func beginToResign() { handle(.resign) }
 
     func end() {
+        options.places?.giveBack(options.space)
         lease?.end()
         link?.close()
         timer?.arm(for: nil)
@@ -267,11 +275,26 @@ actor SpaceNode {
     }
 
     private func handle(_ event: SpaceMachine.Event) {
-        guard let effects = machine?.handle(event, at: now) else { return }
+        guard let effects = handled(event) else { return }
         extendLease()
         carryOut(effects)
         submitWaiting()
         settle()
+    }
+
+    /// Whoever would take over without a place hesitates, and looks again.
+    private func handled(_ event: SpaceMachine.Event) -> [SpaceMachine.Effect]? {
+        guard machine != nil else { return nil }
+        let mustWait = machine!.isLooking && options.places?.take(options.space) == false
+        var effects = mustWait ? machine!.handle(.hesitate(nil), at: now) : []
+        effects += machine!.handle(event, at: now)
+        if mustWait { effects += machine!.handle(.hesitate(hesitation ?? .zero), at: now) }
+        switch machine!.role {
+        case .takingOver, .owner, .alone: break
+        case .standby where machine!.isLooking: break
+        case .standby, .doubting, .releasing, .diskFailed, .stopped: options.places?.giveBack(options.space)
+        }
+        return effects
     }
 
     /// Nothing durable is shown by a node that is alone.
@@ -384,6 +407,26 @@ actor SpaceNode {
         text.begin("boardrelay_log_seconds", .histogram, "From an entry that is appended to the log's answer.")
         text.histogram(times)
     }
+}
+
+/// The spaces that a process owns, or is about to: no more than it may. From any thread.
+package final class OwnedPlaces: Sendable {
+    private let taken = Mutex<Set<String>>([])
+    private let max: Int
+
+    init(max: Int) { self.max = max }
+
+    /// - Returns: whether this space has a place.
+    func take(_ space: String) -> Bool {
+        taken.withLock { taken in
+            guard !taken.contains(space) else { return true }
+            guard taken.count < max else { return false }
+            taken.insert(space)
+            return true
+        }
+    }
+
+    func giveBack(_ space: String) { taken.withLock { _ = $0.remove(space) } }
 }
 
 /// When an owner trims the log: between one and two times `bytes` stay, for who was away.

@@ -101,8 +101,12 @@ extension ServeSettings {
     @Sendable func removeFolder(_ space: SpaceName) throws(RelayServerError) {
         let path = spacesFolder + space.text
         guard FileManager.default.fileExists(atPath: path) else { return }
+        // What is left when this is cut short is no space.
+        let aside = path + ".removed"
         do {
-            try FileManager.default.removeItem(atPath: path)
+            try? FileManager.default.removeItem(atPath: aside)
+            try FileManager.default.moveItem(atPath: path, toPath: aside)
+            try FileManager.default.removeItem(atPath: aside)
         } catch {
             throw RelayServerError(text: "space \(space) is served no more, but not all of \(path) could be removed: remove it yourself")
         }
