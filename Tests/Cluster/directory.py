@@ -218,8 +218,8 @@ class Cluster:
             off.hold()
             self.judge(name)
             self.writers.pop(name)
-            done = self.space(other, "remove", name, "--yes")
-            need(done.returncode == 0, f"space remove: {done.stderr}")
+            # The directory may have no leader yet.
+            until(lambda: self.space(other, "remove", name, "--yes").returncode == 0, "a space is removed")
             here = [node for node in self.nodes if node is not off]
             until(lambda: not any(self.folder(node, name).exists() for node in here), "no relay keeps anything of it")
             names = self.servers[0].request("$JS.API.STREAM.NAMES", {}, *LOGIN)["streams"]

@@ -190,6 +190,7 @@ actor DirectoryNode {
 
     /// - Returns: why it was not taken; `nil` within: that is not known.
     func add(_ space: SpaceName, id: String) async -> (failed: Bool, refusal: String?) {
+        await waitForLink()
         guard writing == nil, directory.canAdd(space) else { return (true, "the directory takes no other name now") }
         let entry = SpaceDirectory.entry(of: space, SpaceDirectory.Space(id: id))
         switch await put(entry, expected: directory.entry(of: space).revision, endsAfter: nil) {
@@ -210,7 +211,14 @@ actor DirectoryNode {
         return known.id
     }
 
+    /// A server that has just died is soon followed by another one.
+    private func waitForLink() async {
+        let end = Self.now + .seconds(3)
+        while link?.connectedTo == nil, Self.now < end { try? await Task.sleep(for: .milliseconds(20)) }
+    }
+
     private func write(_ space: SpaceName, _ new: SpaceDirectory.Space) async throws(RelayServerError) {
+        await waitForLink()
         guard writing == nil else { throw RelayServerError(text: "the directory is being written: try again") }
         let failure = await put(SpaceDirectory.entry(of: space, new), expected: directory.entry(of: space).revision, endsAfter: nil)
         if let failure { throw RelayServerError(text: "the directory could not be written: \(failure)") }
