@@ -65,7 +65,7 @@ let package = Package(
         module("RelayStorage", ["RelayPrimitives"]),
         module("RelayJournal", ["RelayPrimitives", "RelayStorage"]),
         // A space of several nodes: who owns it, and the log that says so.
-        module("RelayCluster", ["RelayJournal", "RelayPrimitives", "RelayStorage"]),
+        module("RelayCluster", ["RelayJournal", "RelayPrimitives", "RelayStorage", "RelayWire"]),
         module("RelayCore", ["RelayMonitoring", "RelayTokens", "RelayRights", "RelayPrimitives", "RelayStorage", "RelayWire"]),
         module("RelayClientCore", ["RelayMonitoring", "RelayPrimitives", "RelayRights", "RelayWire"]),
         // epoll, which the module of Linux's C library leaves out: a header and no code.
@@ -119,7 +119,7 @@ let package = Package(
         tests("BoardFormatTests", ["RelayPrimitives", "BoardFormat"]),
         tests("RelayNATSTests", ["RelayIO", "RelayNATS", "RelayPrimitives", "RelayWire"], resources: [.copy("Vectors")]),
         tests("RelayJournalTests", ["RelayPrimitives", "RelayJournal", "RelayStorage", "RelayTestKit", "RelayTesting"]),
-        tests("RelayClusterTests", ["RelayCluster", "RelayJournal", "RelayPrimitives", "RelayStorage", "RelayTestKit"]),
+        tests("RelayClusterTests", ["RelayCluster", "RelayJournal", "RelayPrimitives", "RelayStorage", "RelayTestKit", "RelayWire"]),
         tests("RelayCoreTests", ["RelayMonitoring", "RelayTokens", "RelayPrimitives", "RelayRights", "RelayCore", "RelayJournal", "RelayStorage", "RelayTestKit", "RelayTesting", "RelayWire"]),
         tests("RelayClientCoreTests", ["RelayPrimitives", "RelayRights", "RelayClientCore", "RelayCore", "RelayTestKit", "RelayTesting", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO", "RelaySystem"]),

@@ -7,10 +7,14 @@ extension SpaceMachine {
     mutating func call(_ call: SpaceLog.Call) { effects.append(.call(call)) }
 
     /// How long this node waits before it tries to take over.
-    mutating func patience() -> Duration { holder == .another ? fullPatience() : settings.freeWait }
+    mutating func patience() -> Duration {
+        guard holder != .another, let hesitation else { return fullPatience() }
+        return settings.freeWait + hesitation
+    }
 
     mutating func fullPatience() -> Duration {
-        settings.standbyWait + .nanoseconds(Int64(dice.below(UInt64(clamping: settings.standbyJitter.nanoseconds) + 1)))
+        let jitter = dice.below(UInt64(clamping: settings.standbyJitter.nanoseconds) + 1)
+        return settings.standbyWait + (hesitation ?? .zero) + .nanoseconds(Int64(jitter))
     }
 
     mutating func stop(_ reason: Stop) {

@@ -6,6 +6,7 @@ import RelayStorage
 extension SpaceMachine {
     /// The log can be asked: whatever was asked over another link is asked again.
     mutating func linked(_ now: Instant) {
+        endHeard = nil
         switch state {
         case .standby, .looking, .doubting:
             follow(now)
@@ -69,6 +70,7 @@ extension SpaceMachine {
 
     /// The log's newest entry.
     mutating func ended(_ bytes: [UInt8], at end: UInt64, _ number: UInt64, _ now: Instant) {
+        endHeard = end
         switch state {
         case .standby, .looking, .doubting: judge(end, bytes, number, now)
         case .unsure: stepDown(.leaseOver, now)
@@ -92,6 +94,11 @@ extension SpaceMachine {
             if followsSince + settings.ownerLease <= now { follow(now) }
             return
         }
+        // A folder that begins a log: nobody has owned the space there.
+        if end == 0, counted.position == 0, holder == .another, case .standby(let until) = state {
+            holder = .nobody
+            return state = .standby(until: min(until, now + patience()))
+        }
         if case .doubting = state { state = .standby(until: now + patience()) }
         guard end == counted.position, end > 0 else { return takeOverIfWanted(now) }
         do throws(LogEntryError) {
@@ -112,6 +119,17 @@ extension SpaceMachine {
 
     // MARK: - Taking over
 
+    /// The wait that is under way becomes longer or shorter by the difference.
+    mutating func hesitate(_ new: Duration?, _ now: Instant) {
+        guard new != hesitation else { return }
+        let old = hesitation
+        hesitation = new
+        guard case .standby(let until) = state else { return }
+        guard let old, let new else { return state = .standby(until: now + patience()) }
+        let longer = (until + new).nanoseconds - UInt64(clamping: old.nanoseconds)
+        state = .standby(until: max(now, Instant(nanoseconds: longer)))
+    }
+
     mutating func look(_ now: Instant) {
         state = .looking(asked: now)
         readEnd()
@@ -119,6 +137,7 @@ extension SpaceMachine {
 
     private mutating func takeOverIfWanted(_ now: Instant) {
         guard case .looking = state, unstored.isEmpty else { return }
+        guard hesitation != nil else { return state = .standby(until: now + patience()) }
         guard counted.start < .max else { return stop(.startsUsedUp) }
         state = .takingOver(send(.start(life: life), start: max(counted.start + 1, settings.startMin), at: now))
     }

@@ -12,6 +12,7 @@ import RelayStorage
 ///    compared with another's.
 /// 5. What has no answer is asked again under the same id.
 /// 6. An own entry counts once, whether the log tells of it or answers first.
+/// 7. Of several nodes that could take over, one that hesitates less is first. One that would not own the space only follows it.
 ///
 /// Who has it carries out the effects of each call in their order, before the next call. `now` is read behind what the event tells of
 /// and before any effect is carried out.
@@ -28,6 +29,8 @@ package struct SpaceMachine: Sendable {
         case resign
         /// Entries below this position may go; the machine keeps what its disk lacks.
         case trim(below: UInt64)
+        /// A standby waits so much longer from now on before it takes over; `nil`: it does not take over.
+        case hesitate(Duration?)
     }
 
     package enum Effect: Equatable, Sendable {
@@ -141,6 +144,10 @@ package struct SpaceMachine: Sendable {
     var asks: UInt64 = 0
     /// What was counted when the end was asked for the last time.
     var countedWhenAsked: UInt64 = 0
+    /// Where the log ended when it was last said, over this link.
+    var endHeard: UInt64?
+    /// See `Event.hesitate`.
+    var hesitation: Duration? = .zero
 
     static let unstoredMax = 1024
 
@@ -171,6 +178,18 @@ package struct SpaceMachine: Sendable {
         case .releasing: .releasing
         case .diskFailed: .diskFailed
         case .stopped: .stopped
+        }
+    }
+
+    /// Whether it wants to take over, and asks where the log ends.
+    package var isLooking: Bool { if case .looking = state { true } else { false } }
+
+    /// Whether it follows, had all of the log when the log last said where it ends, and has most of it on its disk.
+    package var isCaughtUp: Bool {
+        switch state {
+        case .standby, .looking:
+            unstored.count < 64 && !isFollowingLate && !counted.isPartial && endHeard.map { $0 <= counted.position } ?? false
+        case .doubting, .takingOver, .owner, .unsure, .alone, .releasing, .diskFailed, .stopped: false
         }
     }
 
@@ -223,6 +242,7 @@ package struct SpaceMachine: Sendable {
         case .resign: resign(now)
         // The newest entry on the disk stays: who lacks some before it sees that they are gone.
         case .trim(let position): if case .owner = state { call(.trim(below: min(position, disk.position))) }
+        case .hesitate(let hesitation): hesitate(hesitation, now)
         }
         step(at: now)
         defer { effects = [] }

@@ -56,7 +56,7 @@ package enum Event: Sendable {
     /// It has become a WebSocket: it may log in now. `peer` takes the place of the one before. [WS1]
     case upgraded(ConnectionID, peer: Peer)
     /// A door leads to these spaces from now on, and others, none of these, are served elsewhere. [SE16, SE17]
-    case spacesChanged(Set<String>, elsewhere: [String: Whereabouts] = [:])
+    case spacesChanged(Set<String>, elsewhere: [String: Whereabouts] = [:], knowsAll: Bool = true)
     /// A `handOver` that cannot be now: the client is told, and comes back. [SE16]
     case notHandedOver(ConnectionID, ErrorCode, String)
     /// A link is gone; nothing more may be asked of this id. Answers a `close` effect, too.

@@ -8,7 +8,9 @@ extension Hub {
     package var hindrance: String? {
         mutating get {
             if isShuttingDown { return "the relay is ending" }
-            if case .door(let spaces, let elsewhere) = configuration.part, spaces.isEmpty, !elsewhere.isEmpty { return "standby" }
+            if case .door(let spaces, let elsewhere, let knowsAll) = configuration.part, spaces.isEmpty, !elsewhere.isEmpty || !knowsAll {
+                return "standby"
+            }
             if storage.isAlone { return "alone" }
             return storage.failure.map { _ in "nothing can be stored" }
         }

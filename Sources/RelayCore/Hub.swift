@@ -101,7 +101,8 @@ package struct Hub {
         case .speaksHTTP(let id): speaksHTTP(id)
         case .lacksTLS(let id): close(id.place, .tlsRequired, "this relay wants TLS: its address begins with relays://")
         case .upgraded(let id, let peer): upgraded(id, peer: peer)
-        case .spacesChanged(let names, let elsewhere): configuration.part = .door(to: names, elsewhere: elsewhere)
+        case .spacesChanged(let names, let elsewhere, let knowsAll):
+            configuration.part = .door(to: names, elsewhere: elsewhere, knowsAll: knowsAll)
         case .notHandedOver(let id, let code, let text): if isOnItsWay(id) { close(id.place, code, text) }
         case .closed(let id, let cause): closed(id, cause)
         case .deadlineReached: deadlineReached()

@@ -38,7 +38,7 @@ extension JetStreamLog {
 
     /// Where there is no stream this one makes it. Another relay that does so at the same time makes the same.
     private mutating func opened(_ answer: Result<JSONValue, LogFailure>, isCreation: Bool, at now: Instant) throws(NATSError) {
-        if !isCreation, answer.failure?.code == LogFailure.streamNotFound {
+        if makesStream, !isCreation, answer.failure?.code == LogFailure.streamNotFound {
             return try ask("STREAM.CREATE", rules.creation(of: stream, subject: subject), call: .open(isCreation: true), at: now)
         }
         switch try ends(answer) {

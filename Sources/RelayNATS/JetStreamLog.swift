@@ -41,6 +41,8 @@ package struct JetStreamLog: Sendable {
     let stream: String
     let subject: String
     let rules: StreamRules
+    /// Whether a stream that is not there is made.
+    package var makesStream: Bool
     private let login: NATSLogin
     /// Whether a server without TLS is refused, from the next connection on.
     package var needsTLS: Bool
@@ -53,9 +55,10 @@ package struct JetStreamLog: Sendable {
     var lastKnown: UInt64 = 0
 
     /// - Parameter stream: 1 to 64 letters, digits, `-` and `_`; nothing else may be in it, and its one subject is `boardrelay.NAME`.
-    package init(stream: String, rules: StreamRules = .durable, login: NATSLogin, needsTLS: Bool) {
+    package init(stream: String, rules: StreamRules = .durable, makesStream: Bool = true, login: NATSLogin, needsTLS: Bool) {
         precondition(isWord(stream), "a stream's name of other than 1 to \(NATSLimits.nameBytesMax) letters and digits")
         (self.stream, subject, self.rules, self.login, self.needsTLS) = (stream, "boardrelay.\(stream)", rules, login, needsTLS)
+        self.makesStream = makesStream
     }
 
     // MARK: - The connection

@@ -119,13 +119,17 @@ struct EntryPlace: Equatable {
     var sequence: UInt64
     /// Of the consumer: 1 for the first message that it delivers.
     var delivered: UInt64
+    /// How many the consumer has still to deliver.
+    var pending: UInt64
 
     init?(_ reply: String?) {
         guard let words = reply?.split(separator: ".", omittingEmptySubsequences: false), words.starts(with: ["$JS", "ACK"]),
             words.count == 9 || words.count >= 11
         else { return nil }
         let place = words.count == 9 ? words[2...] : words[4...]
-        guard let sequence = decimal(place[place.startIndex + 3]), let delivered = decimal(place[place.startIndex + 4]) else { return nil }
-        (stream, self.sequence, self.delivered) = (String(place[place.startIndex]), sequence, delivered)
+        guard let sequence = decimal(place[place.startIndex + 3]), let delivered = decimal(place[place.startIndex + 4]),
+            let pending = decimal(place[place.startIndex + 6])
+        else { return nil }
+        (stream, self.sequence, self.delivered, self.pending) = (String(place[place.startIndex]), sequence, delivered, pending)
     }
 }

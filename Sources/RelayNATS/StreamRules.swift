@@ -8,6 +8,8 @@ import RelayWire
 /// `allow_direct` may be on: a replica that is behind answers direct gets, and this log asks the leader alone.
 package struct StreamRules: Sendable {
     package static let durable = StreamRules(replicasMin: 3)
+    /// Of a key-value bucket: the newest value of each key stays, and one may end by itself.
+    package static let bucket = StreamRules(replicasMin: 3, isBucket: true)
 
     /// For `serve` and the documentation.
     package static let syncAdvice = """
@@ -16,19 +18,25 @@ package struct StreamRules: Sendable {
         """
 
     let replicasMin: Int
+    private let isBucket: Bool
 
     /// Fewer than three replicas are for tests of one server: the initializer is not visible outside of this module, but by `@testable`,
     /// which no release build allows.
-    init(replicasMin: Int) { self.replicasMin = replicasMin }
+    init(replicasMin: Int, isBucket: Bool = false) { (self.replicasMin, self.isBucket) = (replicasMin, isBucket) }
 
     /// Each setting with the value that is wanted, and the one that it has where it does not stand.
-    private static let fixed: [(setting: String, wanted: JSONValue, absent: JSONValue)] = [
+    private var fixed: [(setting: String, wanted: JSONValue, absent: JSONValue)] {
+        let own: [(setting: String, wanted: JSONValue, absent: JSONValue)] = [("allow_msg_ttl", .bool(isBucket), false)]
+        return Self.fixedOfAll + own + (isBucket ? [("max_msgs_per_subject", 1, -1)] : [])
+    }
+
+    private static let fixedOfAll: [(setting: String, wanted: JSONValue, absent: JSONValue)] = [
         ("storage", "file", "file"), ("retention", "limits", "limits"), ("discard", "new", "old"), ("max_age", 0, 0),
         // 2.12: acknowledged before it is written.
         ("persist_mode", "default", "default"),
         ("no_ack", false, false), ("sealed", false, false),
-        // An entry could be taken out of the middle, or end by itself.
-        ("deny_delete", true, false), ("allow_msg_ttl", false, false),
+        // An entry could be taken out of the middle.
+        ("deny_delete", true, false),
         // One header of whoever may publish there removes all that stands before.
         ("allow_rollup_hdrs", false, false),
         // The log could not be trimmed.
@@ -36,7 +44,7 @@ package struct StreamRules: Sendable {
         // Somebody else's entries.
         ("mirror", .null, .null), ("sources", .null, .null),
     ]
-    private static let limits = ["max_msgs", "max_bytes", "max_msgs_per_subject", "max_msg_size"]
+    private var limits: [String] { ["max_msgs", "max_bytes", "max_msg_size"] + (isBucket ? [] : ["max_msgs_per_subject"]) }
 
     /// The JSON that creates such a stream. Servers refuse members that they do not know: what all since 2.12 know.
     func creation(of stream: String, subject: String) -> JSONValue {
@@ -44,8 +52,8 @@ package struct StreamRules: Sendable {
             [
                 JSONMember(key: "name", value: .string(stream)), JSONMember(key: "subjects", value: [.string(subject)]),
                 JSONMember(key: "num_replicas", value: .integer(replicasMin)),
-            ] + Self.fixed.filter { $0.setting != "persist_mode" }.map { JSONMember(key: $0.setting, value: $0.wanted) }
-            + Self.limits.map { JSONMember(key: $0, value: -1) }
+            ] + fixed.filter { $0.setting != "persist_mode" }.map { JSONMember(key: $0.setting, value: $0.wanted) }
+            + limits.map { JSONMember(key: $0, value: -1) }
         return .object(settings)
     }
 
@@ -69,15 +77,15 @@ package struct StreamRules: Sendable {
         try expect(config["subjects"] == [.string(subject)], "subjects", config["subjects"], "[\"\(subject)\"] alone")
         let replicas = config["num_replicas"]
         try expect(replicas?.integer ?? 1 >= replicasMin, "num_replicas", replicas, "at least \(replicasMin)")
-        for (setting, wanted, absent) in Self.fixed {
+        for (setting, wanted, absent) in fixed {
             let value = config[setting] ?? absent
             try expect(value == wanted, setting, value, wanted == .null ? "none" : wanted.shown)
         }
-        for setting in Self.limits {
+        for setting in limits {
             try expect(config[setting].map { $0.integer ?? 1 <= 0 } ?? true, setting, config[setting], "-1, no limit")
         }
         // With what stands above nothing takes entries out of the middle: they are lost.
-        try expect(state["num_deleted"] ?? 0 == 0, "num_deleted", state["num_deleted"], "0")
+        try expect(isBucket || state["num_deleted"] ?? 0 == 0, "num_deleted", state["num_deleted"], "0")
         return LogEnds(first: count == 0 ? last + 1 : first, last: last)
     }
 }

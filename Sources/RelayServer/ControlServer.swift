@@ -63,9 +63,10 @@ enum ControlRequest: Sendable, Equatable {
     case spaces
     case addSpace(String)
     case removeSpace(String)
+    case drainSpace(String)
 
-    static let all = "requests are: about, status, usage, keys, backup, reload, rotate [join|host] [end], spaces, add NAME, remove NAME; "
-        + "with @NAME before it a space is asked"
+    static let all = "requests are: about, status, usage, keys, backup, reload, rotate [join|host] [end], spaces, add NAME, "
+        + "remove NAME, drain NAME; with @NAME before it a space is asked"
 
     init?(line: String) {
         var words = line.split(separator: " ").map(String.init)
@@ -80,6 +81,7 @@ enum ControlRequest: Sendable, Equatable {
         case "spaces" where words.isEmpty: self = .spaces
         case "add" where words.count == 1: self = .addSpace(words[0])
         case "remove" where words.count == 1: self = .removeSpace(words[0])
+        case "drain" where words.count == 1: self = .drainSpace(words[0])
         case "rotate":
             let endsSessions = words.last == "end"
             if endsSessions { words.removeLast() }
@@ -104,6 +106,7 @@ enum ControlRequest: Sendable, Equatable {
         case .spaces: "spaces"
         case .addSpace(let name): "add \(name)"
         case .removeSpace(let name): "remove \(name)"
+        case .drainSpace(let name): "drain \(name)"
         case .rotate(let kinds, let endsSessions):
             (["rotate"] + AccessKeys.Kind.allCases.filter(kinds.contains).map(\.rawValue) + (endsSessions ? ["end"] : [])).joined(
                 separator: " ")
@@ -339,6 +342,11 @@ extension WhiteboardRelay {
     /// Has the relay behind a control socket end a space, and remove all that it has kept.
     package static func removeSpace(_ name: SpaceName, controlSocket path: String) throws(RelayServerError) -> SpacesReport {
         try ask(.removeSpace(name.text), path, nil)
+    }
+
+    /// Has the node behind a control socket give a space to another one of its directory.
+    package static func drainSpace(_ name: SpaceName, controlSocket path: String) throws(RelayServerError) -> SpacesReport {
+        try ask(.drainSpace(name.text), path, nil)
     }
 
     private static func ask<Answer: JSONObject>(

@@ -80,7 +80,7 @@ actor Engine {
     var refusedOrigins: Set<String> = []
     var journalTimes = JournalTimes()
     /// Behind this door.
-    var node: SpaceNode?
+    var nodes: [(space: String?, node: SpaceNode)] = []
     /// Where the door leads. [SE16]
     var spaces: [String: Engine] = [:]
     var failedSpaces = 0

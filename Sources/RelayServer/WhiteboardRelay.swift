@@ -255,7 +255,7 @@ public final class WhiteboardRelay: Sendable {
                 return gate.rotate(kinds, endsSessions: endsSessions, engine, address, web.withLock { $0 })
             case .reload: return options.reload()
             case .backup: preconditionFailure("a backup is no answer of one line")
-            case .spaces, .addSpace, .removeSpace: return ControlRefusal("this relay has no spaces: 'serve --spaces' has")
+            case .spaces, .addSpace, .removeSpace, .drainSpace: return ControlRefusal("this relay has no spaces: 'serve --spaces' has")
             }
         }
         let backup: @Sendable (([UInt8]) -> Bool) -> Void = { [weak engine] send in

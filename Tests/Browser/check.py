@@ -20,7 +20,7 @@ import tools
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 THEMES = ("checks_drawing", "checks_hands", "checks_shapes", "checks_links", "checks_rights", "checks_page", "checks_texts", "checks_edit",
           "checks_boards", "checks_together", "checks_replay", "checks_paper", "checks_everyone", "checks_languages", "checks_dialogs",
-          "checks_lesson", "checks_look")
+          "checks_lesson", "checks_look", "checks_spaces")
 
 
 def main():

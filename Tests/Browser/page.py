@@ -84,7 +84,7 @@ class Page:
             # As the relay prints it.
             return f"http://{HOST}:{self.cutter.port}/#key={self.relay.keys[self.key]}"
         key = f"?k={self.relay.keys[self.key]}" if self.key else ""
-        return f"http://{HOST}:{self.cutter.port}/#/b/{self.board}{key}"
+        return f"http://{HOST}:{self.cutter.port}/{self.relay.space}#/b/{self.board}{key}"
 
     def open(self):
         """Loads the page and comes in under the name of `who`."""

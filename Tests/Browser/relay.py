@@ -14,12 +14,16 @@ HOST = "board.test"
 class Relay:
     """One daemon, which may be ended and started again on the same data. Its port is another one then: cutters follow it."""
 
+    space = ""
+
     def __init__(self, binary, folder, options=(), auth="key"):
         self.binary, self.folder, self.auth = binary, folder, auth
         self.options = ("--host-name", HOST, *options)
         self.start()
-        show = ("key", "show", "--json", "--data-dir", self.daemon.folder)
-        self.keys = {} if auth == "open" else {row["kind"]: row["key"] for row in self._rows(*show)}
+        self.keys = {} if auth == "open" or "--spaces" in options else self._read_keys()
+
+    def _read_keys(self, *more):
+        return {row["kind"]: row["key"] for row in self._rows("key", "show", "--json", "--data-dir", self.daemon.folder, *more)}
 
     def start(self):
         self.daemon = Daemon(self.binary, self.folder, auth=self.auth, options=self.options)
@@ -83,7 +87,7 @@ class Relay:
         return client
 
     def _address(self):
-        return "--url", f"relay://127.0.0.1:{self.port}/#key={self.keys['host']}"
+        return "--url", f"relay://127.0.0.1:{self.port}/{self.space}#key={self.keys['host']}"
 
     def _rows(self, *words):
         return [json.loads(line) for line in self._run(*words).splitlines()]
@@ -97,3 +101,14 @@ class Relay:
     def end(self):
         if self.daemon.process.returncode is None:
             self.daemon.kill()
+
+
+class Space(Relay):
+    """One space of a relay with spaces, which it makes."""
+
+    def __init__(self, relay, name):
+        self.binary, self.daemon, self.space = relay.binary, relay.daemon, name
+        # For what is put on its boards.
+        self.folder = relay.folder.with_name(f"{relay.folder.name}-{name}")
+        self._run("space", "add", name, "--data-dir", self.daemon.folder)
+        self.keys = self._read_keys("--space", name)

@@ -21,7 +21,8 @@ CHECKS = []
 NO_ANSWER = (WebDriverException, HTTPError, OSError)
 
 # What an engine says by itself, for every page, when a link or a request fails.
-BROKEN_LINK = re.compile(r"WebSocket connection to 'ws://[^']*' failed|Failed to load resource: net::ERR_|^error: not loaded: http://board\.test:")
+BROKEN_LINK = re.compile(
+    r"WebSocket connection to 'ws://[^']*' failed|Failed to load resource: net::ERR_|^error: not loaded: http://board\.test:")
 
 
 class Check(typing.NamedTuple):

@@ -15,6 +15,7 @@ others that `cut` pulls (Linux, as root). Writers store records, each through wh
 `cut`      the owner is cut off from all three servers: links end, nothing passes, answers do not pass; nobody who is connected to it
            gets a word more when another one serves, and what was on its way to the log comes late
 `full`     the disk of a relay that follows is full, then the owner's; each follows again when there is room
+`small`    another relay comes with a disk of 16 MiB that is full to its last byte for a while (as root)
 `lesson`   a recorded lesson is drawn, and once more while the owner is killed
 `copy`     another relay comes with an empty folder; one with an empty folder behind a log that was trimmed, which says what it wants;
            one with what was restored of the owner's backup
@@ -42,7 +43,7 @@ import nats  # noqa: E402
 from alone import alone  # noqa: E402
 from copies import copy, slow  # noqa: E402
 from cuts import cut  # noqa: E402
-from disks import full  # noqa: E402
+from disks import full, small  # noqa: E402
 from machines import Machines  # noqa: E402
 from space import NAME, Space, links, where  # noqa: E402
 from stage import Stage, Wrong, need, run, until  # noqa: E402
@@ -129,18 +130,22 @@ def engines(space, _):
     space.round("all servers: kill -9", act)
 
 
+def place(node):
+    return node.host, node.port
+
+
 def lesson(space, arguments):
     """A recorded one, by the Swift client, which judges its own promises; then once more, while the owner is killed: all strokes are on
     the board, once."""
     front = links.Proxy(space.dice)
     space.stage.things.callback(front.close)
     for channel, speed, is_killed in ((REPLAYED, 20, False), (RESUMED, 8, True)):
-        front.target = space.owner().port
+        front.target = place(space.owner())
         replay = space.stage.keep(Replay(arguments.binary, RECORDING, front.port, speed, "--key", space.key, channel=channel))
         if is_killed:
             space.round("owner: kill -9 in a lesson", lambda: end(space, signal.SIGKILL))
             need(replay.draws, "the lesson was over before another relay served: nothing is shown")
-            front.target = space.owner().port
+            front.target = place(space.owner())
         strokes = space.strokes[channel] = replay.judge()
         need(is_killed or replay.process.returncode == 0, f"the replay ended with {replay.process.returncode}")
         print(f"     a lesson of {strokes} strokes{' through a take-over' if is_killed else ', each promise kept'}", flush=True)
@@ -148,7 +153,7 @@ def lesson(space, arguments):
 
 CHECKS = {"kill": kill, "term": term, "stop": stop, "cut": cut, "leader": leader, "engines": engines, "full": full, "lesson": lesson,
           # A log that `copy` has trimmed has nothing for a relay with an empty folder.
-          "slow": slow, "copy": copy, "alone": alone}
+          "slow": slow, "small": small, "copy": copy, "alone": alone}
 
 
 def judge(space, arguments):
@@ -188,11 +193,9 @@ def main():
     unknown = set(arguments.checks) - set(CHECKS)
     if unknown:
         parser.error(f"no such check: {', '.join(sorted(unknown))}")
-    if arguments.machines and (os.geteuid() != 0 or "lesson" in arguments.checks):
-        parser.error("--machines wants root, and has no lesson")
+    if arguments.machines and os.geteuid() != 0:
+        parser.error("--machines wants root")
     checks = {name: check for name, check in CHECKS.items() if name in (arguments.checks or CHECKS)}
-    if arguments.machines:
-        checks.pop("lesson", None)
     arguments.binary = find_binary(arguments.binary)
     arguments.server, version = nats.find_server(arguments.server)
     print(f"seed {arguments.seed}, {version}", flush=True)

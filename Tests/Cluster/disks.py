@@ -1,5 +1,8 @@
-"""Nothing can be stored on a standby's disk, then on the owner's."""
+"""Nothing can be stored on a standby's disk, then on the owner's; and a disk that is full to its last byte."""
 
+import contextlib
+import os
+import subprocess
 import time
 
 from scene import FileLimit
@@ -27,3 +30,25 @@ def fill(space, node):
     disk.free()
     space.until_follows(node)
     need(len(node.runs) == processes, f"the relay whose disk was full ended: {node.runs[0][-3:]}")
+
+
+def small(space, _):
+    """Another relay on a disk of 16 MiB, which is full while all draw; it follows when there is room, and owns the space."""
+    need(os.geteuid() == 0, "a small disk wants root")
+    disk = space.stage.folder / "small"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "none", str(disk)], check=True)
+    space.stage.things.callback(subprocess.run, ["umount", "-l", str(disk)], check=True)
+    node = space.join("small/data")
+    space.until_follows(node)
+    filler = disk / "filler"
+    with contextlib.suppress(OSError), open(filler, "wb", buffering=0) as file:
+        while file.write(bytes(4096)):
+            pass
+    until(lambda: node.part().get("role") == "diskFailed", "status says that the disk has failed")
+    space.writers.all_stored_since(time.monotonic())
+    filler.unlink()
+    space.until_follows(node)
+    need(len(node.runs) == 1, f"the relay whose disk was full ended: {node.runs[0][-3:]}")
+    space.hand_to(node)
+    space.writers.all_stored_since(time.monotonic())

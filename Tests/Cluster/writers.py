@@ -22,6 +22,7 @@ class Writer(threading.Thread):
     """Stores one record after the other under keys of its own; one without an answer is sent again, with its key, until it is stored."""
 
     proof, cut = {}, CUT  # what lets it in, and what may end a connection
+    client = NamedClient
 
     def __init__(self, name, where):
         super().__init__(daemon=True)
@@ -38,7 +39,7 @@ class Writer(threading.Thread):
         while not self.is_over.is_set():
             try:
                 if client is None:
-                    client = NamedClient(identity=self.identity, **self.place())
+                    client = self.client(identity=self.identity, **self.place())
                     client.login(timeout=PATIENCE)
                 client.retain(CHANNEL, f"{self.user}-{number}", f"stroke {number} of {self.user}")
                 self.stored.append((time.monotonic(), f"{self.user}-{number}"))
@@ -69,9 +70,9 @@ class Writer(threading.Thread):
         return self.since(moment) - max(when for when, _ in self.stored[:] if when <= moment)
 
 
-def read_board(where, identity=None, channel=CHANNEL):
+def read_board(where, identity=None, channel=CHANNEL, client=NamedClient):
     """(key, payload) of each record, in the order in which a reader gets them."""
-    reader = NamedClient(identity=identity or Identity("reader"), **where)
+    reader = client(identity=identity or Identity("reader"), **where)
     reader.login()
     mark = reader.mark()
     reader.request("subscribe", channel=channel, since={"beginning": True})

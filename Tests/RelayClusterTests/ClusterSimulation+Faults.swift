@@ -96,7 +96,7 @@ extension ClusterSimulation {
         let node = dice.chance(3, in: 5) ? owner ?? nodes[0] : nodes[Int(dice.below(3))]
         let lengths: [UInt64] = [300, 2_000, 6_000, 9_000, 11_000, 14_000, 20_000]
         let length = lengths[Int(dice.below(7))] * 1_000 * (500 + dice.below(1_001))
-        switch dice.below(13) {
+        switch dice.below(15) {
         case 0...2: pause(node, length)
         case 3, 4: cut(node, length)
         case 5: crash(node, length)
@@ -105,6 +105,7 @@ extension ClusterSimulation {
         case 9: breakDisk(node, length)
         case 10: resign(node)
         case 11: mute(node)
+        case 12, 13: hesitate(node)
         // All at once.
         default:
             pause(node, length / 2)
@@ -197,6 +198,15 @@ extension ClusterSimulation {
         say("node \(node.name) resigns")
         done.resignations += 1
         handle(.resign, node)
+    }
+
+    /// Until the faults end, or it starts anew.
+    private func hesitate(_ node: SimulatedNode) {
+        let hesitation: Duration? = dice.chance(1, in: 3) ? nil : .milliseconds(Int64(dice.below(2_000)))
+        say("node \(node.name) hesitates: \(hesitation.map { "\($0)" } ?? "it takes nothing")")
+        done.hesitations += 1
+        on(node, after: 1) { $0.handle(.hesitate(hesitation), node) }
+        on(node, after: Self.faultsEnd - time) { $0.handle(.hesitate(.zero), node) }
     }
 
     func forget() {

@@ -21,7 +21,7 @@ final class ClusterSimulation {
 
     struct Tally {
         var takeOvers = 0, acts = 0, shown = 0, lostAnswers = 0, staleAnswers = 0
-        var pauses = 0, cuts = 0, crashes = 0, outages = 0, deaf = 0, mutes = 0
+        var hesitations = 0, pauses = 0, cuts = 0, crashes = 0, outages = 0, deaf = 0, mutes = 0
         var diskFailures = 0, resignations = 0, alone = 0, refused = 0, triedAgain = 0, stepDowns = 0, forgotten = 0, stopped = 0
 
         var counts: [(name: String, count: Int)] {
@@ -42,6 +42,7 @@ final class ClusterSimulation {
             sum.mutes += more.mutes
             sum.diskFailures += more.diskFailures
             sum.resignations += more.resignations
+            sum.hesitations += more.hesitations
             sum.alone += more.alone
             sum.refused += more.refused
             sum.triedAgain += more.triedAgain

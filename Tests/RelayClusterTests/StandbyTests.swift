@@ -50,6 +50,68 @@ import Testing
 
     // MARK: - Waiting
 
+    @Test("of two that may take over a free space the one that hesitates less does; one that would not own it only follows")
+    func hesitation() throws {
+        let space = TestSpace([TestNode(life: 1), TestNode(life: 2), TestNode(life: 3)])
+        space.nodes[0].handle(.hesitate(nil))
+        space.nodes[1].handle(.hesitate(.milliseconds(400)))
+        space.wait(.milliseconds(500))
+        #expect(space.takeEffects(2).said == [.serve(start: 1)])
+        space.nodes[2].handle(.resign)
+        space.wait(.milliseconds(500))
+        #expect(space.nodes.map(\.machine.role) == [.standby, .standby, .standby])
+        space.wait(.milliseconds(200))
+        #expect(space.nodes.map(\.machine.role) == [.standby, .owner, .standby])
+        // Nobody but the first is left: it takes over as soon as it may.
+        space.nodes.removeSubrange(1...)
+        space.wait(.seconds(60))
+        #expect(space.nodes[0].machine.role == .standby)
+        space.nodes[0].handle(.hesitate(.zero))
+        space.wait(.seconds(16))
+        #expect(space.nodes[0].machine.role == .owner)
+    }
+
+    @Test("a standby has caught up when its disk has all that the log had when it was asked, signs of life among them")
+    func caughtUp() throws {
+        var (node, script) = Self.standby()
+        #expect(!node.machine.isCaughtUp)
+        script.add(.beat)
+        node.tell(.end(script.entries[2], at: 3, number: node.asks))
+        #expect(!node.machine.isCaughtUp)
+        script.tell(node, from: 3)
+        #expect(node.machine.isCaughtUp)
+        script.add(Self.body([record(2)]))
+        node.tell(.entry(script.entries[3], at: 4, number: node.follows))
+        #expect(node.machine.isCaughtUp)
+        for position in 5...67 as ClosedRange<UInt64> {
+            script.add(Self.body([record(position)]))
+            node.tell(.entry(script.entries[Int(position) - 1], at: position, number: node.follows))
+        }
+        #expect(!node.machine.isCaughtUp, "the disk is behind")
+        node.handle(.stored(through: 67))
+        #expect(node.machine.isCaughtUp)
+        node.tell(.linked)
+        #expect(!node.machine.isCaughtUp, "nobody has said where the log ends now")
+    }
+
+    @Test("a folder that begins a log waits for nobody")
+    func begins() throws {
+        let space = TestSpace([TestNode(disk: LogPlace(start: 5, sequence: 9))])
+        space.wait(.milliseconds(300))
+        #expect(space.takeEffects(0).said == [.serve(start: 6)])
+    }
+
+    @Test("who hesitates otherwise while it waits waits so much longer, or less long", arguments: 1...5 as ClosedRange<UInt64>)
+    func changed(seed: UInt64) throws {
+        let (node, _) = Self.standby(seed: seed)
+        node.handle(.hesitate(.seconds(10)))
+        node.wait(.milliseconds(22_900))
+        let asked = node.asks
+        node.handle(.hesitate(.seconds(1)))
+        node.wait(.milliseconds(1))
+        #expect(node.asks == asked + 1)
+    }
+
     @Test(
         "a standby asks where the log ends when it has heard nothing for T₂ and up to 2 s, and any entry begins that anew",
         arguments: 1...20 as ClosedRange<UInt64>)

@@ -158,6 +158,23 @@ import Testing
         #expect(door.hub.hindrance == "standby")
     }
 
+    @Test("[SE17] a door that does not know all spaces yet sends nobody away for good, and is not ready")
+    func knowsNotAll() throws {
+        let door = driver(.door(to: [], knowsAll: false))
+        for space in [nil, "a"] {
+            let id = door.open()
+            door.send(try login(space), from: id)
+            #expect(closing(door, id)?.code == .shuttingDown)
+        }
+        #expect(door.hub.hindrance == "standby")
+        door.handle(.spacesChanged(["b"], knowsAll: false))
+        let id = door.open()
+        door.send(try login(nil), from: id)
+        #expect(closing(door, id)?.code == .shuttingDown && door.onTheirWay.isEmpty, "it may be another one")
+        door.handle(.spacesChanged([]))
+        #expect(door.hub.hindrance == nil)
+    }
+
     @Test("[SE16] a connection that does not take what the door has for it is not handed over")
     func blocked() throws {
         let door = driver(.door(to: ["a"]))

@@ -52,6 +52,25 @@
 
         private func plain(_ server: WhiteboardRelay) -> RelayAddress { RelayAddress(host: "127.0.0.1", port: server.address.port) }
 
+        @Test("[SE16, TL1] spaces stand behind the certificate of their door: clients with the pin come to the one that they name")
+        func spaces() async throws {
+            let files = try Files()
+            defer { files.remove() }
+            var door = WhiteboardRelay.Options(port: 0)
+            door.tls = files.tls
+            let names = [try SpaceName("a"), try SpaceName("b")]
+            let shared = try await SharedRelay.start(
+                door, spaces: { (names, []) }, optionsOf: { @Sendable _, _ in WhiteboardRelay.Options(port: 0) })
+            for space in names {
+                let client = try await WhiteboardClient.connect(to: Invitation(shared.address, space: space.text), as: "ann")
+                try await client.subscribe("lesson")
+                #expect(try await client.sendLarge(.bytes([UInt8](repeating: 7, count: 1 << 20)), to: "lesson").stored > 0)
+                await client.close()
+                #expect(await shared[space]?.census().counters.sessionsOpened == 1)
+            }
+            await shared.stop()
+        }
+
         @Test("[TL1, TL4] clients with the pin come in; a drawing of 3 MiB goes through whole, both ways at once")
         func large() async throws {
             try await withRelay { server, _, _ in

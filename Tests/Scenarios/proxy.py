@@ -39,7 +39,7 @@ class Link:
 
 
 class Proxy:
-    """Listens for one client. `target` is the relay's port, None while there is no relay."""
+    """Listens for one client. `target` is the relay's port, or its host and port, None while there is no relay."""
 
     def __init__(self, dice):
         self.dice, self.target = dice, None
@@ -115,7 +115,8 @@ class Proxy:
             try:
                 if self.refuses or self.target is None:
                     raise ConnectionRefusedError
-                relay = socket.create_connection(("127.0.0.1", self.target), timeout=5)
+                place = self.target if isinstance(self.target, tuple) else ("127.0.0.1", self.target)
+                relay = socket.create_connection(place, timeout=5)
             except OSError:
                 client.close()
                 continue

@@ -6,7 +6,9 @@ package enum RelayPart: Sendable, Equatable {
     case whole
     case space(String)
     /// Lets nobody in: who names one of these spaces is handed over to its hub, and told where the others are served.
-    case door(to: Set<String>, elsewhere: [String: Whereabouts] = [:])
+    ///
+    /// - Parameter knowsAll: whether there are no others.
+    case door(to: Set<String>, elsewhere: [String: Whereabouts] = [:], knowsAll: Bool = true)
 }
 
 /// Where another relay serves a space. [SE17]
@@ -34,8 +36,8 @@ extension Hub {
         case .space(let own):
             guard let space, space != own else { return true }
             problem = "this is another space"
-        case .door(let spaces, let elsewhere):
-            let isOnly = spaces.count + elsewhere.count == 1
+        case .door(let spaces, let elsewhere, let knowsAll):
+            let isOnly = spaces.count + elsewhere.count == 1 && knowsAll
             let name = space ?? (isOnly ? spaces.first ?? elsewhere.keys.first : nil)
             if let name, spaces.contains(name) {
                 connections[connection].input = .held(for: .space)
@@ -48,6 +50,9 @@ extension Hub {
                 return false
             case .unknown:
                 close(connection, .shuttingDown, "this relay stands by: another one will serve")
+                return false
+            case nil where !knowsAll:
+                close(connection, .shuttingDown, "this relay does not know yet which spaces there are")
                 return false
             case nil: break
             }

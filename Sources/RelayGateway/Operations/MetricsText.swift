@@ -49,12 +49,12 @@ package struct MetricsText: Sendable {
         return text
     }
 
-    /// Adds the samples of another part of the program, each with one more label. Metrics that this has not yet come last.
-    package mutating func add(_ other: MetricsText, _ label: Label) {
+    /// Adds the samples of another part of the program, each with one more label if there is one. Metrics that this has not yet come last.
+    package mutating func add(_ other: MetricsText, _ label: Label?) {
         for family in other.families {
             if places[family.name] == nil { begin(family.name, family.kind, family.help) }
             families[places[family.name]!].samples += family.samples.map { sample in
-                Sample(suffix: sample.suffix, labels: [label] + sample.labels, value: sample.value)
+                Sample(suffix: sample.suffix, labels: (label.map { [$0] } ?? []) + sample.labels, value: sample.value)
             }
         }
     }

@@ -23,8 +23,14 @@ extension Engine {
         guard await ownership.node.attach(self, ownership.lease) else { throw RelayServerError(text: "another node has the space") }
     }
 
-    /// Of a door.
-    func tellMetrics(of node: SpaceNode) { self.node = node }
+    /// Of a door: the nodes of spaces with a log, with the names of those where there are several.
+    func tell(of nodes: [(space: String?, node: SpaceNode)]) { self.nodes = nodes }
+
+    /// Why this process would not even follow: where it follows several, none of them.
+    var nodesHindrance: String? {
+        let hindrances = nodes.compactMap { $0.node.hindrance }
+        return hindrances.count == nodes.count ? hindrances.first : nil
+    }
 
     /// Asked where each turn begins. Where the ownership is over, all connections end first, and none hears anything more.
     func takesTurn() -> Bool {

@@ -19,10 +19,17 @@ enum LoggedAddress {
     static func whereabouts(in entries: some Sequence<JournalEntry>, own: RelayAddress?) -> Whereabouts? {
         var found: Whereabouts?
         for entry in entries where entry.key == key {
-            let address = entry.value.flatMap { $0.withUnsafeBytes(isValidUTF8) ? RelayAddress(String(decoding: $0, as: UTF8.self)) : nil }
-            let text = address?.description, isTold = text != own?.description && (text?.utf8.count ?? 0) <= Limits.addressBytesMax
-            found = isTold ? text.map { .at($0) } ?? .unknown : .unknown
+            let text = entry.value.flatMap { $0.withUnsafeBytes(isValidUTF8) ? String(decoding: $0, as: UTF8.self) : nil }
+            found = whereabouts(of: text, own: own)
         }
         return found
+    }
+
+    /// - Parameter text: as another node says.
+    static func whereabouts(of text: String?, own: RelayAddress?) -> Whereabouts {
+        guard let text = text.flatMap({ RelayAddress($0) })?.description, text != own?.description,
+            text.utf8.count <= Limits.addressBytesMax
+        else { return .unknown }
+        return .at(text)
     }
 }

@@ -17,13 +17,23 @@ package struct SpaceLogOptions: Sendable {
     package var address: RelayAddress?
     /// Whether it goes on while it cannot reach the log. [SG5]
     package var goesOnAlone = false
+    /// The stream that is the log; of one of many it names the id of the space, too.
+    var stream: String
+    /// Whether it is made where there is none.
+    var makesStream = true
+    /// Others of this process use the same servers.
+    var isOneOfMany = false
+    /// So many spaces this process owns at once; `nil`: this one alone.
+    var places: OwnedPlaces?
     var settings: ClusterSettings {
         var settings = ClusterSettings()
         settings.orphan = goesOnAlone ? .serve : .stop
         return settings
     }
 
-    package init(space: String, servers: LogServers) { (self.space, self.servers) = (space, servers) }
+    package init(space: String, servers: LogServers) {
+        (self.space, self.servers, stream) = (space, servers, "space-\(space)")
+    }
 }
 
 /// A node's part in a space, on a queue of its own: `SpaceMachine`, the link to the log, and who is told what follows of them.
@@ -52,7 +62,8 @@ actor SpaceNode {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     nonisolated private let intake = Mutex(Intake())
     nonisolated private let log: @Sendable (LogLine) -> Void
-    nonisolated private let duties: AsyncStream<Duty>.Continuation
+    nonisolated let duties: AsyncStream<Duty>
+    nonisolated private let duty: AsyncStream<Duty>.Continuation
     private let options: SpaceLogOptions
 
     private var machine: SpaceMachine?
@@ -73,16 +84,19 @@ actor SpaceNode {
     /// The append that is under way, and when it was first sent.
     private var sent: (id: SpaceLog.AppendID, at: Instant)?
     private var told = SpaceReport()
+    /// What it was told before it began.
+    private var hesitation: Duration??
     /// Seconds from an append to the log's answer.
     private var times = SpaceNode.noTimes
     private static let noTimes = MetricHistogram(bounds: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10])
     /// The same for other threads.
-    nonisolated private let shown = Mutex((report: SpaceReport(), times: SpaceNode.noTimes))
+    nonisolated private let shown = Mutex((report: SpaceReport(), times: SpaceNode.noTimes, isCaughtUp: false))
     /// What has come to the log since this process began, whoever appended it, and where the next trim ends.
     private var trimming = Trimming()
 
-    init(_ options: SpaceLogOptions, log: @escaping @Sendable (LogLine) -> Void, duties: AsyncStream<Duty>.Continuation) {
-        (self.options, self.log, self.duties) = (options, log, duties)
+    init(_ options: SpaceLogOptions, log: @escaping @Sendable (LogLine) -> Void) {
+        (self.options, self.log) = (options, log)
+        (duties, duty) = AsyncStream.makeStream(of: Duty.self)
         told.space = options.space
     }
 
@@ -91,19 +105,26 @@ actor SpaceNode {
     // MARK: - Start and end
 
     /// - Parameter place: what the folder has.
-    func begin(_ journal: JournalWriter, at place: LogPlace) {
+    func begin(_ journal: JournalWriter, at place: LogPlace, hesitation: Duration? = .zero) {
         self.journal = journal
         var settings = options.settings
         settings.startMin = WhiteboardRelay.startNumber(after: 0, wallMilliseconds: SystemClock.wallMilliseconds()) ?? 1
         machine = SpaceMachine(disk: place, life: SystemEntropy.word(), seed: SystemEntropy.word(), settings: settings, at: now)
         timer = DeadlineTimer(queue: executor.queue) { @Sendable [weak self] in self?.assumeIsolated { $0.handle(.deadlineReached) } }
-        let stream = "space-\(options.space)"
-        let link = LogLink(options.servers, stream: stream, queue: executor.queue, log: log) { @Sendable [weak self] answer in
-            self?.assumeIsolated { $0.answered(answer) }
-        }
+        let link = LogLink(
+            options, queue: executor.queue, log: log,
+            ended: { @Sendable [weak self] in self?.assumeIsolated { $0.link?.ended() } },
+            events: { @Sendable [weak self] events in self?.assumeIsolated { $0.link?.handle(events) } },
+            answer: { [unowned self] in answered($0) })
         self.link = link
         link.start()
-        handle(.deadlineReached)
+        hesitate(self.hesitation ?? hesitation)
+    }
+
+    /// See `SpaceMachine.Event.hesitate`.
+    func hesitate(_ hesitation: Duration?) {
+        self.hesitation = .some(hesitation)
+        handle(.hesitate(hesitation))
     }
 
     /// Gives the space to another node: returns when what was under way is finished, or cannot be.
@@ -119,12 +140,16 @@ actor SpaceNode {
         }
     }
 
+    /// The same, and does not wait.
+    func beginToResign() { handle(.resign) }
+
     func end() {
+        options.places?.giveBack(options.space)
         lease?.end()
         link?.close()
         timer?.arm(for: nil)
         (machine, link, timer, engine) = (nil, nil, nil, nil)
-        duties.finish()
+        duty.finish()
     }
 
     // MARK: - From the engine
@@ -207,7 +232,7 @@ actor SpaceNode {
     nonisolated func stored(through position: UInt64) { enter { $0.handle(.stored(through: position)) } }
 
     nonisolated func diskFailed(_ text: String) {
-        log(LogLine(.error, "space \(options.space): nothing can be stored: \(text)"))
+        note(.error, "nothing can be stored: \(text)")
         enter { node in
             node.handle(.diskFailed)
             node.journal?.acknowledgeFailure()
@@ -224,7 +249,13 @@ actor SpaceNode {
         }
     }
 
-    nonisolated func say(_ line: String) { log(LogLine(.warning, line)) }
+    nonisolated func say(_ text: String) { note(.warning, text) }
+
+    nonisolated func note(_ level: LogLine.Level, _ text: String) {
+        var line = LogLine(level, text)
+        line.space = options.space
+        log(line)
+    }
 
     nonisolated private func enter(_ body: @escaping @Sendable (isolated SpaceNode) -> Void) {
         executor.queue.async { [self] in assumeIsolated { body($0) } }
@@ -244,11 +275,26 @@ actor SpaceNode {
     }
 
     private func handle(_ event: SpaceMachine.Event) {
-        guard let effects = machine?.handle(event, at: now) else { return }
+        guard let effects = handled(event) else { return }
         extendLease()
         carryOut(effects)
         submitWaiting()
         settle()
+    }
+
+    /// Whoever would take over without a place hesitates, and looks again.
+    private func handled(_ event: SpaceMachine.Event) -> [SpaceMachine.Effect]? {
+        guard machine != nil else { return nil }
+        let mustWait = machine!.isLooking && options.places?.take(options.space) == false
+        var effects = mustWait ? machine!.handle(.hesitate(nil), at: now) : []
+        effects += machine!.handle(event, at: now)
+        if mustWait { effects += machine!.handle(.hesitate(hesitation ?? .zero), at: now) }
+        switch machine!.role {
+        case .takingOver, .owner, .alone: break
+        case .standby where machine!.isLooking: break
+        case .standby, .doubting, .releasing, .diskFailed, .stopped: options.places?.giveBack(options.space)
+        }
+        return effects
     }
 
     /// Nothing durable is shown by a node that is alone.
@@ -264,9 +310,9 @@ actor SpaceNode {
         told.start = Int(machine.counted.start)
         (told.position, told.storedPosition) = (Int(clamping: machine.counted.position), Int(clamping: machine.disk.position))
         (told.log, told.recordsWaiting) = (link?.connectedTo, intake.withLock { $0.records.count })
-        shown.withLock { $0 = (told, times) }
+        shown.withLock { $0 = (told, times, machine.isCaughtUp) }
         guard isNew else { return }
-        log(LogLine(.debug, "space \(options.space): this node is \(machine.role), at entry \(machine.counted.position) of the log"))
+        note(.debug, "this node is \(machine.role), at entry \(machine.counted.position) of the log")
     }
 
     private func carryOut(_ effects: [SpaceMachine.Effect]) {
@@ -283,21 +329,21 @@ actor SpaceNode {
             case .store(let records, let place):
                 journal?.store(records, place)
                 let owner = LoggedAddress.whereabouts(in: records.lazy.flatMap(\.entries), own: options.address)
-                if lease == nil, let owner { duties.yield(.follow(owner)) }
+                if lease == nil, let owner { duty.yield(.follow(owner)) }
             case .serve(let start): serve(start)
             case .show(let sequence):
                 durable = sequence
                 engine?.enter { $0.shown(through: sequence) }
             case .serveAlone(let sequence):
                 undecided = sequence
-                log(LogLine(.warning, "space \(options.space): the log cannot be reached; this relay goes on alone, and stores nothing"))
+                note(.warning, "the log cannot be reached; this relay goes on alone, and stores nothing")
                 engine?.enter { $0.goOnAlone(undecidedThrough: sequence) }
             case .stepDown(let reason): stepDown(reason)
             case .stop(let reason):
-                let text = "space \(options.space): this relay follows and serves no more: \(reason.text)"
+                let text = "this relay follows and serves no more: \(reason.text)"
                 (told.stopped, erasures) = (text, [])
-                log(LogLine(.error, text))
-                duties.yield(.stopped)
+                note(.error, text)
+                duty.yield(.stopped)
             }
         }
     }
@@ -317,7 +363,7 @@ actor SpaceNode {
             self?.enter { node in
                 guard !lease.isOver else { return }
                 if case .failure = result { node.handle(.resign) }
-                node.duties.yield(.serve(lease, start: start, result))
+                node.duty.yield(.serve(lease, start: start, result))
             }
         }
     }
@@ -332,12 +378,15 @@ actor SpaceNode {
         (lease, engine, erasures, sent, undecided, durable) = (nil, nil, [], nil, nil, nil)
         intake.withLock { ($0.records, $0.erasures, $0.searches) = ([], [], []) }
         journal?.beginFollowing()
-        duties.yield(.standBy(reason))
+        duty.yield(.standBy(reason))
     }
 
     // MARK: - What it tells
 
     nonisolated func report() -> SpaceReport { shown.withLock { $0.report } }
+
+    /// See `SpaceMachine.isCaughtUp`.
+    nonisolated var isCaughtUp: Bool { shown.withLock { $0.isCaughtUp } }
 
     nonisolated var hasFailedDisk: Bool { report().role == "diskFailed" }
 
@@ -348,7 +397,7 @@ actor SpaceNode {
 
     /// For /metrics of the door.
     nonisolated func metrics(_ text: inout MetricsText) {
-        let (report, times) = shown.withLock { $0 }
+        let (report, times, _) = shown.withLock { $0 }
         text.single("boardrelay_owner", .gauge, "Whether this relay owns its space.", report.role == "owner" ? 1 : 0)
         text.single("boardrelay_log_connected", .gauge, "Whether a server of the log answers.", report.log == nil ? 0 : 1)
         text.single("boardrelay_log_position", .gauge, "The newest entry of the log that is known.", UInt64(report.position))
@@ -358,6 +407,26 @@ actor SpaceNode {
         text.begin("boardrelay_log_seconds", .histogram, "From an entry that is appended to the log's answer.")
         text.histogram(times)
     }
+}
+
+/// The spaces that a process owns, or is about to: no more than it may. From any thread.
+package final class OwnedPlaces: Sendable {
+    private let taken = Mutex<Set<String>>([])
+    private let max: Int
+
+    init(max: Int) { self.max = max }
+
+    /// - Returns: whether this space has a place.
+    func take(_ space: String) -> Bool {
+        taken.withLock { taken in
+            guard !taken.contains(space) else { return true }
+            guard taken.count < max else { return false }
+            taken.insert(space)
+            return true
+        }
+    }
+
+    func giveBack(_ space: String) { taken.withLock { _ = $0.remove(space) } }
 }
 
 /// When an owner trims the log: between one and two times `bytes` stay, for who was away.

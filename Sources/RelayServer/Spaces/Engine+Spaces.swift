@@ -85,9 +85,16 @@ extension Engine {
     /// - Parameters:
     ///   - failed: those that did not start: who is for one of these is told to come back.
     ///   - elsewhere: those that other relays serve.
-    func lead(to spaces: [String: Engine], failed: Set<String>, elsewhere: [String: Whereabouts] = [:]) {
+    ///   - knowsAll: whether there are no others.
+    func lead(to spaces: [String: Engine], failed: Set<String>, elsewhere: [String: Whereabouts] = [:], knowsAll: Bool = true) {
         (self.spaces, failedSpaces) = (spaces, failed.count)
-        hub.handle(.spacesChanged(failed.union(spaces.keys), elsewhere: elsewhere), at: Self.now())
+        hub.handle(.spacesChanged(failed.union(spaces.keys), elsewhere: elsewhere, knowsAll: knowsAll), at: Self.now())
         networkChanged()
+    }
+
+    /// The same by what is true in its turn: of two changes the later one counts.
+    func lead(_ now: @Sendable () -> (spaces: [String: Engine], elsewhere: [String: Whereabouts], knowsAll: Bool)) {
+        let (spaces, elsewhere, knowsAll) = now()
+        lead(to: spaces, failed: [], elsewhere: elsewhere, knowsAll: knowsAll)
     }
 }

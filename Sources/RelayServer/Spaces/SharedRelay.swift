@@ -23,7 +23,7 @@ package final class SharedRelay: Sendable {
     private let place: RelayPlace
     private let folder: SharedFolder?
     /// Spaces are added, removed and set one after the other, by a thread that may wait.
-    private let turns = DispatchQueue(label: "boardrelay.spaces")
+    private let turns = OperatorTurns()
 
     private struct Spaces {
         var running: [SpaceName: WhiteboardRelay] = [:]
@@ -126,7 +126,7 @@ package final class SharedRelay: Sendable {
     }
 
     /// - Parameter door: has the log, and the progress of a start.
-    private static func options(
+    static func options(
         of name: SpaceName, _ count: Int, _ tls: TLSReport?, _ optionsOf: SpaceOptions, _ door: WhiteboardRelay.Options
     ) throws(RelayServerError) -> WhiteboardRelay.Options {
         var options = try optionsOf(name, count)
@@ -179,7 +179,7 @@ package final class SharedRelay: Sendable {
     ///
     /// - Throws: what cannot be used, and of which space; then nothing has changed.
     package func apply(_ options: WhiteboardRelay.Options, optionsOf: @escaping SpaceOptions) throws(RelayServerError) {
-        let result = turns.sync { () -> Result<Void, RelayServerError> in
+        let result = turns.queue.sync { () -> Result<Void, RelayServerError> in
             let count = spaces.withLock(\.count)
             do throws(RelayServerError) {
                 for name in names {
@@ -227,7 +227,7 @@ package final class SharedRelay: Sendable {
     }
 
     /// It keeps nothing, and lets nobody in.
-    private static func ofDoor(_ options: WhiteboardRelay.Options, _ count: Int) -> WhiteboardRelay.Options {
+    static func ofDoor(_ options: WhiteboardRelay.Options, _ count: Int) -> WhiteboardRelay.Options {
         var door = options
         (door.storage, door.access, door.sharers) = (.inMemory, .open, count + 1)
         door.hub = Configuration(memory: 16 << 20)
@@ -275,6 +275,7 @@ package final class SharedRelay: Sendable {
                         try remove(name)
                         relay.door.engine.auditNow("operator removed space \(name), with all that it has kept")
                     }
+                case .drainSpace: return ControlRefusal("this relay has no other nodes: 'serve --spaces --log' has")
                 case .keys, .rotate, .backup: return ControlRefusal(Self.whichSpace)
                 }
             },
@@ -285,22 +286,34 @@ package final class SharedRelay: Sendable {
             })
     }
 
-    private static let whichSpace = "this relay has spaces: --space NAME says which is meant, 'boardrelay space ls' lists them"
+    static let whichSpace = "this relay has spaces: --space NAME says which is meant, 'boardrelay space ls' lists them"
 
-    private static func name(_ text: String) throws(RelayServerError) -> SpaceName {
+    static func name(_ text: String) throws(RelayServerError) -> SpaceName {
         do throws(WireError) { return try SpaceName(text) } catch { throw RelayServerError(text: error.text) }
     }
 
-    /// On the thread of a control socket, which may wait.
     private func inTurn(_ body: @escaping @Sendable (SharedRelay) async throws(RelayServerError) -> Void) -> any JSONObject {
-        turns.sync {
+        turns.wait { () throws(RelayServerError) in try await body(self) }.map { ControlRefusal($0.text) } ?? SpacesReport(self)
+    }
+}
+
+/// What operators ask of several spaces is done one after the other, by a thread that may wait.
+@available(macOS 15, iOS 18, *)
+struct OperatorTurns: Sendable {
+    let queue = DispatchQueue(label: "boardrelay.spaces")
+
+    /// On the thread of a control socket.
+    ///
+    /// - Returns: what has failed.
+    func wait(_ body: @escaping @Sendable () async throws(RelayServerError) -> Void) -> RelayServerError? {
+        queue.sync {
             let done = DispatchSemaphore(value: 0), failure = Mutex<RelayServerError?>(nil)
             Task {
-                do throws(RelayServerError) { try await body(self) } catch { failure.withLock { $0 = error } }
+                do throws(RelayServerError) { try await body() } catch { failure.withLock { $0 = error } }
                 done.signal()
             }
             done.wait()
-            return failure.withLock { $0 }.map { ControlRefusal($0.text) } ?? SpacesReport(self)
+            return failure.withLock { $0 }
         }
     }
 }
@@ -315,6 +328,9 @@ package struct SpacesReport: JSONObject, Sendable {
         package private(set) var boardBytes = 0
         /// What is wrong with it, as a sentence.
         package private(set) var problem: String?
+        /// Of one with a log: whether this node serves it; then where another one does, as that says.
+        package private(set) var isOwned: Bool?
+        package private(set) var servedAt: String?
 
         package init() {}
 
@@ -327,12 +343,21 @@ package struct SpacesReport: JSONObject, Sendable {
 
         init(_ name: SpaceName, failure: String) { (self.name, problem) = (name.text, "does not start: \(failure)") }
 
+        /// Of one with a log.
+        init(_ name: SpaceName, _ census: Census?, servedAt: String?, problem: String?) {
+            self.init()
+            if let census { self = Space(name, census) } else { self.name = name.text }
+            (isOwned, self.servedAt, self.problem) = (census != nil, servedAt, self.problem ?? problem)
+        }
+
         package mutating func fields(_ json: inout JSONFields) {
             json("boardBytes", &boardBytes)
             json("boards", &boards)
             json("connections", &connections)
+            json("isOwned", &isOwned)
             json("name", &name)
             json("problem", &problem)
+            json("servedAt", &servedAt)
             json("users", &users)
         }
     }
@@ -349,6 +374,11 @@ package struct SpacesReport: JSONObject, Sendable {
         spaces = relay.names.compactMap { name in relay[name].map { Space(name, $0.engine.censusNow()) } }
         spaces += relay.failed.map { Space($0.key, failure: $0.value) }
         spaces.sort { $0.name < $1.name }
+    }
+
+    init(address: RelayAddress, _ spaces: [Space]) {
+        self.address = address.description
+        self.spaces = spaces.sorted { $0.name < $1.name }
     }
 
     package mutating func fields(_ json: inout JSONFields) {

@@ -21,9 +21,9 @@ extension Engine {
         switch request.target.path {
         case Path.health: return .text(.ok, "ok\n")
         case Path.readiness:
-            let own = node?.hindrance ?? hub.hindrance, failed = Array(repeating: "it does not start", count: failedSpaces)
+            let own = nodesHindrance ?? hub.hindrance, failed = Array(repeating: "it does not start", count: failedSpaces)
             guard own == nil, !spaces.isEmpty || !failed.isEmpty else { return Self.readiness(own) }
-            let isOfNode = node != nil
+            let isOfNode = nodes.first.map { $0.space == nil } ?? false
             askSpaces(for: id, { $0.hub.hindrance }) { hindrances in
                 let (hindered, all) = (failed + hindrances.compactMap(\.value), failed.count + hindrances.count)
                 return Self.readiness(hindered.first.map { isOfNode ? $0 : "\(hindered.count) of \(all) spaces: \($0)" })
@@ -40,7 +40,11 @@ extension Engine {
             var text = MetricsText()
             process(&text)
             metrics(&text)
-            node?.metrics(&text)
+            for (space, node) in nodes {
+                var part = MetricsText()
+                node.metrics(&part)
+                text.add(part, space.map { .init("space", $0) })
+            }
             guard !spaces.isEmpty else { return Self.response(text) }
             let own = text
             askSpaces(for: id, { $0.metrics() }) { texts in
@@ -205,7 +209,7 @@ extension Engine {
             "boardrelay_pinned_bytes", .gauge, "Shared memory that lagging readers keep alive, each counted for itself.", census.pinnedBytes
         )
         text.single("boardrelay_queue_memory_bytes", .gauge, "Memory of all queues together.", census.queueMemoryBytes)
-        let stores = census.storageFailure == nil && node?.hasFailedDisk != true
+        let stores = census.storageFailure == nil && !nodes.contains { $0.node.hasFailedDisk }
         text.single("boardrelay_storage_failed", .gauge, "1 while nothing can be stored.", stores ? 0 : 1)
     }
 

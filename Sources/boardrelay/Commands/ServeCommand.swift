@@ -77,14 +77,13 @@ extension Command {
         let bound = RelayAddress(host: options.host ?? "::", port: server.address.port)
         let screen = ServeScreen(
             log: log, view: view, ways: { @Sendable in Ways(Interfaces.reachable(bound), server.relay.tls) },
-            entrance: { @Sendable in Entrance(reload.options, server.cluster?.owner ?? server.relay, isShared: server.shared != nil) })
+            entrance: { @Sendable in Entrance(reload.options, server.cluster?.owner ?? server.relay, isShared: settings.isShared) })
         for link in screen.ways().links { try? Console.print(KeyText.link(link)) }
         if let note = server.relay.tls.flatMap({ Ways.note($0) }) { log.note(note) }
         log.note(
             "boardrelay \(Program.version) listens. \(screen.entrance().rule) "
                 + (settings.folder.map { "Boards, metadata and locks are kept in \($0)." } ?? "Nothing is kept on disk."))
-        if let own = settings.log { log.note("It is a node of space \(own.space): it follows the log, and serves while it owns it.") }
-        if let shared = server.shared { log.note(SpaceText.served(shared.names)) }
+        if let note = server.note(settings) { log.note(note) }
         let keyboard = server.relay.keys == nil ? nil : Keyboard(screen.pressed)
         await keyboard?.ready()
         // Nobody presses a key in front of a service.
@@ -92,7 +91,7 @@ extension Command {
             let code = screen.entrance().hasCode(screen.ways()) ? ", c for the code again" : ""
             log.note("Ctrl-C ends it." + (keyboard == nil ? "" : " Press h for the host's address\(code)."))
         }
-        if server.cluster == nil { screen.show() }
+        if settings.log == nil { screen.show() }
         let watch = NetworkWatch { @Sendable _ in screen.networkChanged() }
         let rotation = Task { for await _ in rotations { screen.keysChanged() } }
         let announcement = Announcement(settings, server, log)

@@ -33,9 +33,12 @@ extension Command {
         .value(
             "--log", as: "SERVERS",
             help: """
-                Servers of NATS, such as nats://a:4222,tls://b: relays of one space follow the log there, and one of them serves. See \
-                docs/cluster.md.
+                Servers of NATS, such as nats://a:4222,tls://b: relays of one space follow the log there, and one of them serves. With \
+                --spaces it has a log of each space. See docs/cluster.md.
                 """),
+        .value(
+            "--max-spaces", as: "N",
+            help: "With --log and --spaces: how many spaces this relay serves at once, 1…64, which share its memory; 16 unless given."),
         .value("--log-login-file", as: "FILE", help: "USER:PASSWORD or a token for these servers, in a file that only this user can read."),
         .value(
             "--log-secret-file", as: "FILE",
@@ -144,14 +147,16 @@ struct ServeSettings: Sendable {
     /// It has spaces.
     let isShared: Bool
     let waitsForFolder: Bool
-    /// Its space has a log.
+    /// Its space has a log, or each of its spaces.
     let log: SpaceLogOptions?
+    /// With a log: so many spaces it owns at most.
+    let spacesMax: Int
 
     enum Orphan: String, CaseIterable, Sendable { case stop, serve }
 
     /// Those that hold after a restart only; the rates, because clients were told them.
     static let needRestart: Set<String> = [
-        "--host", "--port", "--log", "--log-login-file", "--log-secret-file", "--space", "--reached-at", "--orphan", "--leave-log",
+        "--host", "--port", "--log", "--log-login-file", "--log-secret-file", "--space", "--reached-at", "--orphan", "--leave-log", "--max-spaces",
         "--wait-for-folder", "--no-announce", "--data-dir", "--in-memory", "--spaces", "--auth", "--flush", "--log-format", "--control",
         "--message-rate", "--packet-rate", "--metadata-rate",
     ]
@@ -175,6 +180,10 @@ struct ServeSettings: Sendable {
         waitsForFolder = arguments.flag("--wait-for-folder")
         if waitsForFolder, folder == nil { throw arguments.wrong("--wait-for-folder", "does not go with --in-memory") }
         log = try Self.log(arguments)
+        if arguments.value("--max-spaces") != nil, log == nil || !isShared {
+            throw arguments.wrong("--max-spaces", "goes with --log and --spaces")
+        }
+        spacesMax = try arguments.integer("--max-spaces", in: 1...DirectoryRelay.ownedMax) ?? 16
         options.leavesLog = try Self.leftLog(arguments)
         options.access = try Self.access(arguments)
         options.web = try Self.web(arguments)
@@ -233,7 +242,10 @@ struct ServeSettings: Sendable {
             return nil
         }
         if arguments.flag("--leave-log") { throw arguments.wrong("--leave-log", "does not go with --log") }
-        for name in ["--in-memory", "--spaces"] where arguments.flag(name) { throw arguments.wrong("--log", "does not go with \(name)") }
+        if arguments.flag("--in-memory") { throw arguments.wrong("--log", "does not go with --in-memory") }
+        if arguments.flag("--spaces"), arguments.value("--space") != nil {
+            throw arguments.wrong("--space", "does not go with --spaces: each has its own name")
+        }
         let login = try arguments.value("--log-login-file").map { path in
             try used("--log-login-file", arguments) { try Arguments.secret(in: path) }
         }

@@ -59,6 +59,14 @@ extension Command {
     private static func served(
         _ settings: ServeSettings, _ options: WhiteboardRelay.Options, _ log: ServeLog, _ manager: ServiceManager?
     ) async throws(Failure) -> ServedRelay {
+        if let own = settings.log, settings.isShared {
+            let directory = try await starting(options, log, manager) { options throws(RelayServerError) in
+                try await DirectoryRelay.start(
+                    options, own, in: settings.folder!, spacesMax: settings.spacesMax, spaces: settings.spaces, optionsOf: settings.options,
+                    folderOf: settings.folder(of:), make: settings.makeFolder, remove: settings.removeFolder)
+            }
+            return ServedRelay(relay: directory.door, shared: nil, directory: directory)
+        }
         if let own = settings.log {
             let cluster = try await starting(options, log, manager) { options throws(RelayServerError) in
                 try await ClusterRelay.start(options, own)

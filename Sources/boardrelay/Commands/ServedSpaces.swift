@@ -95,12 +95,18 @@ extension ServeSettings {
         return true
     }
 
+    @Sendable func folder(of space: SpaceName) -> String { spacesFolder + space.text }
+
     /// With all that the space has kept.
     @Sendable func removeFolder(_ space: SpaceName) throws(RelayServerError) {
         let path = spacesFolder + space.text
         guard FileManager.default.fileExists(atPath: path) else { return }
+        // What is left when this is cut short is no space.
+        let aside = path + ".removed"
         do {
-            try FileManager.default.removeItem(atPath: path)
+            try? FileManager.default.removeItem(atPath: aside)
+            try FileManager.default.moveItem(atPath: path, toPath: aside)
+            try FileManager.default.removeItem(atPath: aside)
         } catch {
             throw RelayServerError(text: "space \(space) is served no more, but not all of \(path) could be removed: remove it yourself")
         }
@@ -115,22 +121,35 @@ struct ServedRelay: Sendable {
     let shared: SharedRelay?
     /// A node of a space with a log; `relay` is its door.
     var cluster: ClusterRelay?
+    /// A node of many spaces with logs; `relay` is its door.
+    var directory: DirectoryRelay?
 
     var address: RelayAddress { relay.address }
 
+    /// What it is besides a relay.
+    func note(_ settings: ServeSettings) -> String? {
+        if let shared { return SpaceText.served(shared.names) }
+        guard let log = settings.log else { return nil }
+        guard directory != nil else { return "It is a node of space \(log.space): it follows the log, and serves while it owns it." }
+        let most = Printable.count(settings.spacesMax, "space")
+        return "It is a node of a directory: it follows each space there, and serves at most \(most). 'boardrelay space ls' lists them."
+    }
+
     func announced(as name: String?) {
         if let shared { return shared.announced(as: name) }
+        if let directory { return directory.announced(as: name) }
         if let cluster { cluster.announced(as: name) } else { relay.announced(as: name) }
     }
 
     func apply(_ options: WhiteboardRelay.Options, _ settings: ServeSettings) throws {
         if let shared { return try shared.apply(options, optionsOf: settings.options) }
+        if let directory { return try directory.apply(options, optionsOf: settings.options) }
         if let cluster { try cluster.apply(options) } else { try relay.apply(options) }
     }
 
     /// Whether nobody has come in yet.
     func isUnused() async -> Bool {
-        if cluster != nil { return false }
+        if cluster != nil || directory != nil { return false }
         let relays = shared.map { shared in shared.names.compactMap { shared[$0] } } ?? [relay]
         for relay in relays where await relay.census().counters.sessionsOpened > 0 { return false }
         return true
@@ -139,7 +158,7 @@ struct ServedRelay: Sendable {
     /// What each space has for itself now, by setting.
     func ownSettings(_ settings: ServeSettings) throws -> [SpaceName: [String: [String]]] {
         var own: [SpaceName: [String: [String]]] = [:]
-        for space in shared?.names ?? [] {
+        for space in shared?.names ?? directory?.names ?? [] {
             own[space] = Dictionary(grouping: try settings.ownSettings(of: space)?.lines ?? [], by: \.name).mapValues { $0.map(\.value) }
         }
         return own
@@ -147,6 +166,7 @@ struct ServedRelay: Sendable {
 
     func stop() async {
         if let shared { return await shared.stop() }
+        if let directory { return await directory.stop() }
         if let cluster { await cluster.stop() } else { await relay.stop() }
     }
 }

@@ -7,9 +7,9 @@ import RelayWire
 extension Command {
     static let space = Command(
         name: "space",
-        summary: "several relays in one: lists, adds, removes spaces",
+        summary: "several relays in one: lists, adds, moves, removes spaces",
         arguments: [
-            .action(SpaceAction.self, help: "ls, add, remove or status."),
+            .action(SpaceAction.self, help: "ls, add, remove, drain or status."),
             .init(name: "NAME", isOptional: true, help: "The space: 1…32 small letters, digits, and hyphens between them; ls takes none."),
         ],
         options: [.flag("--yes", help: "remove: asks nothing."), .json, .url] + ControlSocket.options,
@@ -23,11 +23,16 @@ extension Command {
             Other commands take --space NAME, or an address with a path. A file 'settings' in the folder DIR/spaces/NAME says what the space \
             has for itself, such as 'pupils = view'; 'boardrelay reload' reads it again.
             """,
+            """
+            Of a relay with 'serve --spaces --log' the spaces are those of the directory: each of its relays lists all, with the address of \
+            the one that serves a space. drain moves a space that this relay serves to another one, within a second. See docs/cluster.md.
+            """,
             "remove ends the space for those who are in it, and removes its boards, keys and settings. There is no undo: make a backup first.",
         ],
         examples: [
             .init("boardrelay space add school-a", "Makes a space of the relay of this machine, and serves it."),
             .init("boardrelay key show join --space school-a", "The address for those who are to come in."),
+            .init("boardrelay space drain school-a", "Moves it to another relay of the directory."),
             .init("boardrelay space ls --json", "All spaces, with how many people and bytes each has."),
         ],
         run: space)
@@ -62,6 +67,10 @@ extension Command {
                 guard mayRemove(space, arguments) else { return .failed }
                 return try changed(
                     try WhiteboardRelay.removeSpace(name, controlSocket: path), name, "is gone, with all that it has kept.", arguments)
+            case .drain:
+                let report = try WhiteboardRelay.drainSpace(name, controlSocket: path)
+                let place = report.spaces.first { $0.name == name.text }?.servedAt.map { "served at \(Printable.escaped($0))" }
+                return try changed(report, name, "is \(place ?? "with another relay") now.", arguments)
             case .status:
                 return try show(try WhiteboardRelay.status(controlSocket: path, space: name.text), isJSON: arguments.flag("--json"))
             }
@@ -72,7 +81,8 @@ extension Command {
 
     private static func mayRemove(_ space: SpacesReport.Space, _ arguments: Arguments) -> Bool {
         guard !arguments.flag("--yes") else { return true }
-        let what = "space \(space.name) has \(Printable.count(space.boards, "board")), \(Printable.size(space.boardBytes))"
+        let has = "has \(Printable.count(space.boards, "board")), \(Printable.size(space.boardBytes))"
+        let what = "space \(space.name) \(space.isOwned == false ? "is served by another relay" : has)"
         guard Question.canBeAsked else {
             Console.note("\(what): 'remove --yes' removes it without a question.")
             return false
@@ -96,7 +106,7 @@ extension Command {
     }
 }
 
-private enum SpaceAction: String, CaseIterable { case ls, add, remove, status }
+private enum SpaceAction: String, CaseIterable { case ls, add, remove, drain, status }
 
 @available(macOS 15, iOS 18, *)
 enum SpaceText {
@@ -110,15 +120,18 @@ enum SpaceText {
         [
             "type": "space", "name": .string(space.name), "users": .integer(space.users), "connections": .integer(space.connections),
             "boards": .integer(space.boards), "boardBytes": .integer(space.boardBytes), "problem": .optional(space.problem),
+            "isOwned": space.isOwned.map { .bool($0) } ?? .null, "servedAt": .optional(space.servedAt),
         ]
     }
 
     static func table(_ spaces: [SpacesReport.Space]) -> [String] {
         var table = Table(("space", .left), ("users", .right), ("boards", .right), ("bytes", .right), ("", .left))
         for space in spaces {
-            table.add(
-                space.name, "\(space.users)", "\(space.boards)", "\(space.boardBytes)",
-                space.problem ?? "")
+            guard space.isOwned != false else {
+                table.add(space.name, "", "", "", space.problem ?? "at \(space.servedAt ?? "another relay, which does not say where")")
+                continue
+            }
+            table.add(space.name, "\(space.users)", "\(space.boards)", "\(space.boardBytes)", space.problem ?? "")
         }
         return table.lines
     }

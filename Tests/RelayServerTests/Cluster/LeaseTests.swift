@@ -41,8 +41,7 @@ import Testing
     }
 
     private func node() throws -> SpaceNode {
-        let (_, duties) = AsyncStream.makeStream(of: SpaceNode.Duty.self)
-        return SpaceNode(SpaceLogOptions(space: "main", servers: try LogServers("nats://127.0.0.1:1")), log: { _ in }, duties: duties)
+        SpaceNode(SpaceLogOptions(space: "main", servers: try LogServers("nats://127.0.0.1:1")), log: { _ in })
     }
 
     @Test("that is over in the middle of a turn keeps back what the turn would have written", arguments: [false, true])

@@ -10,9 +10,8 @@ import Testing
 
 @Suite("The folder of a space with a log", .timeLimit(.minutes(5))) struct LoggedFolderTests {
     private func writer(_ path: String) throws -> JournalWriter {
-        let (_, duties) = AsyncStream.makeStream(of: SpaceNode.Duty.self)
         let options = SpaceLogOptions(space: "main", servers: try LogServers("nats://127.0.0.1:1"))
-        return JournalWriter(path: path, log: SpaceNode(options, log: { _ in }, duties: duties))
+        return JournalWriter(path: path, log: SpaceNode(options, log: { _ in }))
     }
 
     private func record(_ sequence: UInt64) -> JournalRecord {
