@@ -241,7 +241,9 @@ package struct SpaceDirectory: Sendable {
     package func addresses(at now: Instant) -> Set<String> { Set(others(at: now).compactMap(\.node.address)) }
 
     /// Whether another name may be added.
-    package func canAdd(_ space: SpaceName) -> Bool { spaces.count < Self.spacesMax && (known[space] != nil || known.count < Self.namesMax) }
+    package func canAdd(_ space: SpaceName) -> Bool {
+        spaces.count < Self.spacesMax && (known[space] != nil || known.count < Self.namesMax)
+    }
 
     /// Whether another node could own a space in a moment.
     package func canGiveAway(_ space: SpaceName, at now: Instant) -> Bool {
