@@ -101,6 +101,10 @@ class Cluster:
         asked = self.space(node, "ls", "--json")
         return {one["name"]: one for one in map(json.loads, asked.stdout.splitlines())} if asked.returncode == 0 else None
 
+    def said(self, node, name):
+        """What it says of one; nothing while it does not know that."""
+        return (self.listed(node) or {}).get(name, {})
+
     def owned(self, node):
         return sorted(name for name, one in (self.listed(node) or {}).items() if one["isOwned"])
 
@@ -229,9 +233,9 @@ class Cluster:
             off.go_on()
             until(lambda: self.listed(off) is not None, "the relay that was off is back")
             if is_again:
-                until(lambda: "of another space" in self.listed(off)[name].get("problem", ""), "a folder of what was removed is told of")
+                until(lambda: "of another space" in self.said(off, name).get("problem", ""), "a folder of what was removed is told of")
                 shutil.rmtree(self.folder(off, name))
-                until(lambda: "problem" not in self.listed(off)[name], "without it the space is followed")
+                until(lambda: self.said(off, name) and "problem" not in self.said(off, name), "without it the space is followed")
             else:
                 until(lambda: not self.folder(off, name).exists(), "the relay that was off keeps nothing of it")
                 self.add_again(other, name)
@@ -255,7 +259,7 @@ class Cluster:
             shutil.copytree(alone, self.folder(node, name) / "data")
         done = self.space(some[0], "add", name)
         need(done.returncode == 0, f"space add: {done.stderr}")
-        until(lambda: "another history" in ((self.listed(late) or {}).get(name) or {}).get("problem", ""), "who has not the backup says so")
+        until(lambda: "another history" in self.said(late, name).get("problem", ""), "who has not the backup says so")
         archive = archive.with_name("newer.tar")
         done = run(self.binary, "backup", "--space", name, "--data-dir", self.owner(name).folder, "--to", archive)
         need(done.returncode == 0, f"boardrelay backup: {done.stderr}")

@@ -190,11 +190,11 @@ actor DirectoryNode {
 
     /// - Returns: why it was not taken; `nil` within: that is not known.
     func add(_ space: SpaceName, id: String) async -> (failed: Bool, refusal: String?) {
-        await waitForLink()
         guard writing == nil, directory.canAdd(space) else { return (true, "the directory takes no other name now") }
         let entry = SpaceDirectory.entry(of: space, SpaceDirectory.Space(id: id))
-        switch await put(entry, expected: directory.entry(of: space).revision, endsAfter: nil) {
+        switch await putWhenLed(entry, expected: directory.entry(of: space).revision) {
         case nil: return (false, nil)
+        case .noAnswer(.noResponders)?: return (true, "the directory has no leader now")
         case .refused(_, let text)?: return (true, "the directory refuses it: \(text)")
         case .noAnswer?, .badAnswer?: return (true, nil)
         }
@@ -211,16 +211,19 @@ actor DirectoryNode {
         return known.id
     }
 
-    /// A server that has just died is soon followed by another one.
-    private func waitForLink() async {
-        let end = Self.now + .seconds(3)
-        while link?.connectedTo == nil, Self.now < end { try? await Task.sleep(for: .milliseconds(20)) }
+    /// Waits for a link and a leader: those of a server that has just died are soon followed by others. What nobody heard is asked again.
+    private func putWhenLed(_ entry: (key: String, value: [UInt8]), expected: UInt64) async -> LogFailure? {
+        let end = Self.now + .seconds(4)
+        while true {
+            let failure = link?.connectedTo == nil ? .noAnswer(.noResponders) : await put(entry, expected: expected, endsAfter: nil)
+            guard failure == .noAnswer(.noResponders), Self.now < end else { return failure }
+            try? await Task.sleep(for: .milliseconds(50))
+        }
     }
 
     private func write(_ space: SpaceName, _ new: SpaceDirectory.Space) async throws(RelayServerError) {
-        await waitForLink()
         guard writing == nil else { throw RelayServerError(text: "the directory is being written: try again") }
-        let failure = await put(SpaceDirectory.entry(of: space, new), expected: directory.entry(of: space).revision, endsAfter: nil)
+        let failure = await putWhenLed(SpaceDirectory.entry(of: space, new), expected: directory.entry(of: space).revision)
         if let failure { throw RelayServerError(text: "the directory could not be written: \(failure)") }
     }
 
