@@ -120,8 +120,12 @@ class Cluster:
         return found[0]
 
     def add(self, node, name):
-        done = self.space(node, "add", name)
-        need(done.returncode == 0, f"space add {name}: {done.stderr}")
+        def added():
+            # The log that it begins may have no leader yet.
+            done = self.space(node, "add", name)
+            return done.returncode == 0 or "is there already" in done.stderr
+
+        until(added, f"space {name} is added")
         self.keys[name] = (self.folder(node, name) / "data/join.key").read_text().strip()
         kind = type("Own", (Roamer,), {"proof": {"credential": {"key": self.keys[name]}}, "client": functools.partial(SpaceClient, name)})
         self.writers[name] = kind(f"writer-{name}", self.places)
