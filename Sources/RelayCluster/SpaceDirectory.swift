@@ -7,7 +7,7 @@ import RelayWire
 /// Each node follows each space, and may so take over each. Who owns a space is decided in its log, not here. The directory tells how long
 /// which node waits before it takes a space that is free (`hesitate`), and who gives one away.
 ///
-///     space.NAME  {"id", "isRemoved"}                       written by whoever adds or removes it
+///     space.NAME  {"id", "isRemoved"}                                   written by whoever adds or removes it
 ///     node.ID     {"address", "spacesMax", "owns", "ready", "drained"}  each node's own; ends by itself
 ///
 /// A node counts as there for `silence` after it was last heard, by the own clock: no clock is compared with another's.
@@ -145,9 +145,8 @@ package struct SpaceDirectory: Sendable {
     /// - Returns: what cannot be used, as a sentence for the log.
     package mutating func heard(_ key: String, _ value: [UInt8], revision: UInt64, at now: Instant) -> String? {
         let words = key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard words.count == 2 else { return "the directory has a key that is none of its: \(key.prefix(64))" }
         switch words[0] {
-        case "space":
+        case "space" where words.count == 2:
             guard let name = try? SpaceName(words[1]), let space = Self.decode(Space.self, value), Self.isID(space.id) else {
                 return "the directory's entry \(key.prefix(64)) cannot be read"
             }
@@ -166,7 +165,7 @@ package struct SpaceDirectory: Sendable {
             erasing.append((name, space.isRemoved ? space.id : old!.space.id))
             (hesitations[name], drained[name]) = (nil, nil)
             followed.remove(name)
-        case "node":
+        case "node" where words.count == 2:
             guard words[1] != id else { return nil }
             guard let node = Self.decode(Node.self, value) else {
                 return "the directory's entry \(key.prefix(64)) cannot be read"
@@ -181,7 +180,7 @@ package struct SpaceDirectory: Sendable {
             // Over a new link the bucket tells again what it told before.
             guard nodes[words[1]].map({ $0.revision < revision }) ?? true else { return nil }
             nodes[words[1]] = Heard(node, revision, now)
-        default: return "the directory has a key that is none of its: \(key.prefix(64))"
+        default: return "the directory has an unknown key: \(key.prefix(64))"
         }
         return nil
     }
@@ -285,7 +284,7 @@ package struct SpaceDirectory: Sendable {
     /// The own value was not taken, or the link is new: it is told again.
     package mutating func tellAgain() { told = nil }
 
-    /// Nodes that own fewer spaces come first, then those of lower ids.
+    /// Nodes that own fewer spaces come first.
     private func hesitation(_ space: SpaceName, _ others: [(id: String, node: Heard)]) -> Duration? {
         guard own.owns.count < own.spacesMax || own.owns.contains(space.text), !unfit.contains(space) else { return nil }
         if drained[space] != nil { return Self.drainedHesitation }
@@ -301,17 +300,16 @@ package struct SpaceDirectory: Sendable {
         Array("\(id) \(space)".utf8).withUnsafeBytes { CRC32C.of($0) }
     }
 
-    /// A space that this node gives away: it has too many, as several may come to it at once, or another one owns at least two fewer. Of
-    /// those only the one that owns most gives.
+    /// A space that this node gives away because another one that takes it owns at least two fewer. One node gives at a time: of those that
+    /// have such a space the one that owns most, as each of them finds out for itself.
     private func spare(_ others: [(id: String, node: Heard)], _ now: Instant) -> SpaceName? {
-        if own.owns.count > own.spacesMax {
-            let taken = own.owns.first { space in others.contains { $0.node.comesFirst(for: space) } }
-            return (taken ?? own.owns.last).flatMap { try? SpaceName($0) }
-        }
-        guard spreadAt <= now, others.allSatisfy({ ($0.node.owns.count, $0.id) < (own.owns.count, id) }) else { return nil }
-        let takers = others.filter { $0.node.hasRoom && $0.node.owns.count + 2 <= own.owns.count }
-        for taker in takers.sorted(by: { ($0.node.owns.count, $0.id) < ($1.node.owns.count, $1.id) }) {
-            if let space = own.owns.first(where: { taker.node.comesFirst(for: $0) }) { return try? SpaceName(space) }
+        guard spreadAt <= now else { return nil }
+        let all = (others + [(id, Heard(own, 0, now))]).sorted { ($0.node.owns.count, $0.id) < ($1.node.owns.count, $1.id) }
+        for giver in all.reversed() {
+            for taker in all where taker.node.owns.count + 2 <= giver.node.owns.count {
+                guard let space = giver.node.owns.sorted().first(where: taker.node.comesFirst) else { continue }
+                return giver.id == id ? try? SpaceName(space) : nil
+            }
         }
         return nil
     }

@@ -29,9 +29,12 @@ struct Follower: Sendable {
 }
 
 extension JetStreamLog {
-    static let heartbeat = Duration.seconds(1)
-    /// Three heartbeats.
-    static let silence = heartbeat * 3
+    private func consumer(_ wanted: UInt64, to inbox: String) -> JSONValue {
+        PushConsumer.creation(of: stream, to: inbox, [
+            JSONMember(key: "deliver_policy", value: "by_start_sequence"),
+            JSONMember(key: "opt_start_seq", value: .integer(Int(clamping: wanted))),
+        ])
+    }
 
     /// Follows from a sequence: `entry` for each entry that there is and comes, `missing` if one cannot come. Ends an earlier following.
     ///
@@ -73,21 +76,9 @@ extension JetStreamLog {
             }
             let (number, inbox) = try machine!.subscribe("follow")
             follower?.subscription = number
-            follower?.deadline = now + Self.silence
-            try ask("CONSUMER.CREATE", consumer(from: wanted, to: inbox), call: .consume(attempt: attempt), at: now)
+            follower?.deadline = now + PushConsumer.silence
+            try ask("CONSUMER.CREATE", consumer(wanted, to: inbox), call: .consume(attempt: attempt), at: now)
         }
-    }
-
-    private func consumer(from sequence: UInt64, to inbox: String) -> JSONValue {
-        [
-            "stream_name": .string(stream),
-            "config": [
-                "ack_policy": "none", "deliver_policy": "by_start_sequence", "deliver_subject": .string(inbox), "flow_control": true,
-                "idle_heartbeat": .integer(Int(Self.heartbeat.nanoseconds)), "max_deliver": 1, "mem_storage": true, "num_replicas": 1,
-                "inactive_threshold": .integer(Int(Self.silence.nanoseconds) * 10), "replay_policy": "instant",
-                "opt_start_seq": .integer(Int(clamping: sequence)),
-            ],
-        ]
     }
 
     /// Another attempt later.
@@ -97,7 +88,7 @@ extension JetStreamLog {
 
     mutating func deliver(_ message: NATSMessage, at now: Instant) throws(NATSError) {
         guard let follower, follower.subscription == message.subscription else { return }
-        self.follower?.deadline = now + Self.silence
+        self.follower?.deadline = now + PushConsumer.silence
         if message.header?.status == 100 { return try control(message, at: now) }
         guard let place = EntryPlace(message.reply), place.stream == stream else {
             throw .unexpected("an entry whose place is \(Array((message.reply ?? "not told").utf8).excerpt)")
@@ -108,12 +99,8 @@ extension JetStreamLog {
         events.append(.entry(StreamEntry(sequence: place.sequence, id: message.header?[.messageID], payload: message.payload)))
     }
 
-    /// A heartbeat, or a question whether this side keeps up; the answer to that goes where the message says, if that is its place.
     private mutating func control(_ message: NATSMessage, at now: Instant) throws(NATSError) {
-        if let subject = message.reply ?? message.header?["Nats-Consumer-Stalled"], subject.hasPrefix("$JS.FC.") {
-            try machine?.publish(subject)
-        }
-        // All that the consumer has delivered must have come.
-        if let last = message.header?["Nats-Last-Consumer"].flatMap(decimal), last != follower?.delivered { try listen(at: now) }
+        if let subject = message.flowControl { try machine?.publish(subject) }
+        if let last = message.lastDelivered, last != follower?.delivered { try listen(at: now) }
     }
 }

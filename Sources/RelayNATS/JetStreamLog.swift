@@ -27,13 +27,6 @@ package struct JetStreamLog: Sendable {
         var deadline: Instant
     }
 
-    enum Opening {
-        case closed
-        case asking
-        case waiting(until: Instant)
-        case open
-    }
-
     /// How long an answer may take. An election of a leader takes longer: whoever appends asks again.
     package static let answerWithin = Duration.seconds(2)
     static let retryAfter = Duration.milliseconds(500)
@@ -47,7 +40,7 @@ package struct JetStreamLog: Sendable {
     /// Whether a server without TLS is refused, from the next connection on.
     package var needsTLS: Bool
     var machine: NATSMachine<Call>?
-    var opening = Opening.closed
+    var opening = StreamOpening.closed
     var follower: Follower?
     var lastAttempt: UInt64 = 0
     var events: [LogEvent] = []

@@ -36,13 +36,6 @@ package struct KeyValueBucket: Sendable {
         case watch(attempt: UInt64)
     }
 
-    private enum Opening {
-        case closed
-        case asking
-        case waiting(until: Instant)
-        case open
-    }
-
     /// The consumer of this connection.
     private struct Watch {
         var attempt: UInt64
@@ -52,14 +45,14 @@ package struct KeyValueBucket: Sendable {
         var deadline: Instant
     }
 
-    package let name: String
+    private let name: String
     private let stream: String
     private let rules: StreamRules
     private let login: NATSLogin
     /// Whether a server without TLS is refused, from the next connection on.
     package var needsTLS: Bool
     private var machine: NATSMachine<Call>?
-    private var opening = Opening.closed
+    private var opening = StreamOpening.closed
     private var watch: Watch?
     private var lastAttempt: UInt64 = 0
     private var events: [Event] = []
@@ -231,27 +224,20 @@ package struct KeyValueBucket: Sendable {
         if let watch { try machine?.unsubscribe(watch.subscription) }
         guard let (number, inbox) = try machine?.subscribe("watch") else { return }
         lastAttempt += 1
-        watch = Watch(attempt: lastAttempt, subscription: number, deadline: now + JetStreamLog.silence)
-        let consumer: JSONValue = [
-            "stream_name": .string(stream),
-            "config": [
-                "ack_policy": "none", "deliver_policy": "last_per_subject", "deliver_subject": .string(inbox), "flow_control": true,
-                "filter_subject": .string(subject(of: ">")), "idle_heartbeat": .integer(Int(JetStreamLog.heartbeat.nanoseconds)),
-                "max_deliver": 1, "mem_storage": true, "num_replicas": 1,
-                "inactive_threshold": .integer(Int(JetStreamLog.silence.nanoseconds) * 10), "replay_policy": "instant",
-            ],
-        ]
+        watch = Watch(attempt: lastAttempt, subscription: number, deadline: now + PushConsumer.silence)
+        let consumer = PushConsumer.creation(of: stream, to: inbox, [
+            JSONMember(key: "deliver_policy", value: "last_per_subject"),
+            JSONMember(key: "filter_subject", value: .string(subject(of: ">"))),
+        ])
         try request("$JS.API.CONSUMER.CREATE.\(stream)", consumer.bytes, call: .watch(attempt: lastAttempt), at: now)
     }
 
     private mutating func deliver(_ message: NATSMessage, at now: Instant) throws(NATSError) {
         guard let known = watch, known.subscription == message.subscription else { return }
-        watch?.deadline = now + JetStreamLog.silence
+        watch?.deadline = now + PushConsumer.silence
         if message.header?.status == 100 {
-            if let subject = message.reply ?? message.header?["Nats-Consumer-Stalled"], subject.hasPrefix("$JS.FC.") {
-                try machine?.publish(subject)
-            }
-            if let last = message.header?["Nats-Last-Consumer"].flatMap(decimal), last != known.delivered { try listen(at: now) }
+            if let subject = message.flowControl { try machine?.publish(subject) }
+            if let last = message.lastDelivered, last != known.delivered { try listen(at: now) }
             return
         }
         let prefix = subject(of: "")

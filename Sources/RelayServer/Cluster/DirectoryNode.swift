@@ -188,15 +188,21 @@ actor DirectoryNode {
         step()
     }
 
-    /// - Returns: why it was not taken; `nil` within: that is not known.
-    func add(_ space: SpaceName, id: String) async -> (failed: Bool, refusal: String?) {
-        guard writing == nil, directory.canAdd(space) else { return (true, "the directory takes no other name now") }
+    enum Added {
+        case done
+        case refused(String)
+        /// No answer came: it may be there.
+        case unknown
+    }
+
+    func add(_ space: SpaceName, id: String) async -> Added {
+        guard writing == nil, directory.canAdd(space) else { return .refused("the directory takes no other name now") }
         let entry = SpaceDirectory.entry(of: space, SpaceDirectory.Space(id: id))
         switch await putWhenLed(entry, expected: directory.entry(of: space).revision) {
-        case nil: return (false, nil)
-        case .noAnswer(.noResponders)?: return (true, "the directory has no leader now")
-        case .refused(_, let text)?: return (true, "the directory refuses it: \(text)")
-        case .noAnswer?, .badAnswer?: return (true, nil)
+        case nil: return .done
+        case .noAnswer(.noResponders)?: return .refused("the directory has no leader now")
+        case .refused(_, let text)?: return .refused("the directory refuses it: \(text)")
+        case .noAnswer?, .badAnswer?: return .unknown
         }
     }
 

@@ -55,8 +55,8 @@ extension DirectoryRelay {
         turns.wait { () throws(RelayServerError) in try await body(self) }.map { ControlRefusal($0.text) } ?? report()
     }
 
-    /// This node owns the space before the directory tells others of it: what its folder has, the log has then.
-    package func add(_ space: SpaceName) async throws(RelayServerError) {
+    /// This node owns the space before the directory tells others of it. So the log begins with this node's folder.
+    private func add(_ space: SpaceName) async throws(RelayServerError) {
         let told = directory.told()
         guard !told.spaces.contains(space) else { throw RelayServerError(text: "space \(space) is there already") }
         guard told.isComplete else { throw RelayServerError(text: "the directory cannot be read now: its log says why") }
@@ -98,13 +98,14 @@ extension DirectoryRelay {
             await undo(space, id, isNew: isNew)
             throw error
         }
-        let (failed, refusal) = await directory.add(space, id: id)
-        guard failed else { return }
-        guard let refusal else {
-            throw RelayServerError(text: "nobody knows whether space \(space) was added, as no answer came: 'boardrelay space ls' tells")
+        switch await directory.add(space, id: id) {
+        case .done: return
+        case .refused(let text):
+            await undo(space, id, isNew: isNew)
+            throw RelayServerError(text: text)
+        case .unknown:
+            throw RelayServerError(text: "no answer came: 'boardrelay space ls' at another relay tells whether space \(space) was added")
         }
-        await undo(space, id, isNew: isNew)
-        throw RelayServerError(text: refusal)
     }
 
     /// The space was not added. Somebody else may have added one of that name.
@@ -116,7 +117,7 @@ extension DirectoryRelay {
     }
 
     /// Ends a space at all nodes, and removes its log when none of them follows it, or some are too slow.
-    package func removeSpace(_ space: SpaceName) async throws(RelayServerError) {
+    private func removeSpace(_ space: SpaceName) async throws(RelayServerError) {
         let id = try await directory.remove(space)
         _ = await Self.holds { [directory, members] in
             let isHere = members.withLock { $0[space] != nil }, isUsed = await directory.isUsed(space)
@@ -127,7 +128,7 @@ extension DirectoryRelay {
     }
 
     /// Another node says that it owns the space when this returns.
-    package func drain(_ space: SpaceName) async throws(RelayServerError) {
+    private func drain(_ space: SpaceName) async throws(RelayServerError) {
         guard let member = members.withLock({ $0[space] }), member.owner != nil else {
             let told = directory.told()
             guard told.spaces.contains(space) else { throw RelayServerError(text: "the directory has no space \(space)") }

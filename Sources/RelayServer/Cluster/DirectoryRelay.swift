@@ -36,7 +36,6 @@ package final class DirectoryRelay: Sendable {
     package static let ownedMax = SharedRelay.spacesMax
     /// One whose folder could not be had is tried again after so long.
     private static let retry = Duration.seconds(10)
-    private static let idBytesMax = 64
 
     private init(
         _ door: WhiteboardRelay, _ options: WhiteboardRelay.Options, _ log: SpaceLogOptions, spacesMax: Int,
@@ -103,7 +102,7 @@ package final class DirectoryRelay: Sendable {
         await directory.begin { [weak self] in
             var facts = DirectoryNode.Facts()
             for (space, member) in self?.members.withLock({ $0 }) ?? [:] {
-                if ["owner", "alone", "takingOver"].contains(member.node.report().role) { facts.owns.insert(space) }
+                if member.node.owns { facts.owns.insert(space) }
                 if member.node.isCaughtUp { facts.ready.insert(space) }
                 if member.isUnfit { facts.unfit.insert(space) }
             }
@@ -116,7 +115,7 @@ package final class DirectoryRelay: Sendable {
                 guard let self else { return }
                 let known = Set(directory.told().spaces), there = Set((try? present().names) ?? [])
                 for space in left where !known.contains(space) && there.contains(space) && members.withLock({ $0[space] == nil }) {
-                    say(.warning, "space \(space) has a folder, and is not in the directory: 'boardrelay space add \(space)' puts it there")
+                    say(.warning, "\(folderOf(space)) is left alone: the directory has no space \(space). 'boardrelay space add' adds it")
                 }
             }
         }
@@ -171,13 +170,13 @@ package final class DirectoryRelay: Sendable {
         }
     }
 
-    // A folder tells of which space of its name it is: what was restored meanwhile does not go with a space that was removed.
+    // The file `id` of a folder names the space that the data is of. Only that space's removal removes the folder.
 
     private func idPath(_ space: SpaceName) -> String { folderOf(space) + "/id" }
 
     func id(of space: SpaceName) throws(RelayServerError) -> String? {
         do throws(PrivateFile.Failure) {
-            let bytes = try PrivateFile.read(idPath(space), bytesMax: Self.idBytesMax) ?? []
+            let bytes = try PrivateFile.read(idPath(space), bytesMax: SpaceDirectory.idBytesMax) ?? []
             return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
         } catch {
             throw RelayServerError(text: "\(error)")
@@ -282,7 +281,7 @@ package final class DirectoryRelay: Sendable {
 
     /// Lets other options hold: those of the door, and of each space. Waits for the engines.
     ///
-    /// - Throws: what cannot be used, and of which space; then nothing has changed.
+    /// - Throws: the setting that cannot be used, and its space. Nothing has changed then.
     package func apply(_ options: WhiteboardRelay.Options, optionsOf: @escaping SharedRelay.SpaceOptions) throws(RelayServerError) {
         let members = members.withLock { $0.sorted { $0.key < $1.key } }
         for (space, _) in members {
@@ -304,9 +303,6 @@ package final class DirectoryRelay: Sendable {
         }
     }
 
-    /// The relay of a space that this node owns.
-    package subscript(space: SpaceName) -> WhiteboardRelay? { members.withLock { $0[space] }?.owner }
-
     /// Those that this node follows or owns, in order of name.
     package var names: [SpaceName] { members.withLock { $0.keys.sorted() } }
 
@@ -319,7 +315,7 @@ package final class DirectoryRelay: Sendable {
     package func stop() async {
         for control in controls.withLock({ $0 }) { control.close() }
         isEnding.withLock { $0 = true }
-        for member in members.withLock({ Array($0.values) }) { await member.beginToStop() }
+        for member in members.withLock({ Array($0.values) }) { await member.node.beginToResign() }
         await directory.end()
         await duties.withLock { $0 }?.value
         for task in work.withLock({ Array($0.values) }) { await task.value }

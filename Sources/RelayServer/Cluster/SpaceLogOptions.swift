@@ -13,7 +13,7 @@ package struct SpaceLogOptions: Sendable {
     package var goesOnAlone = false
     /// The stream that is the log; of one of many it names the id of the space, too.
     var stream: String
-    /// Whether it is made where there is none.
+    /// Whether this node makes the stream if the servers have none.
     var makesStream = true
     /// Others of this process use the same servers.
     var isOneOfMany = false
@@ -31,7 +31,7 @@ package struct SpaceLogOptions: Sendable {
 }
 
 /// The spaces that a process owns, or is about to: no more than it may. From any thread.
-package final class OwnedPlaces: Sendable {
+final class OwnedPlaces: Sendable {
     private let taken = Mutex<Set<String>>([])
     private let max: Int
 

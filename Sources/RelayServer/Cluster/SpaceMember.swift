@@ -166,9 +166,6 @@ final class SpaceMember: Sendable {
 
     // MARK: - Settings, and the end
 
-    /// The same as `stop`, but for the end: others come first.
-    func beginToStop() async { await node.beginToResign() }
-
     /// Lets other options hold: see `WhiteboardRelay.apply`.
     func apply(_ options: WhiteboardRelay.Options) throws(RelayServerError) {
         self.options.withLock { own in

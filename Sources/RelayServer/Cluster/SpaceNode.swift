@@ -55,13 +55,13 @@ actor SpaceNode {
     /// The append that is under way, and when it was first sent.
     private var sent: (id: SpaceLog.AppendID, at: Instant)?
     private var told = SpaceReport()
-    /// What it was told before it began.
+    /// The newest one that it was told; perhaps before it began.
     private var hesitation: Duration??
     /// Seconds from an append to the log's answer.
     private var times = SpaceNode.noTimes
     private static let noTimes = MetricHistogram(bounds: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10])
     /// The same for other threads.
-    nonisolated private let shown = Mutex((report: SpaceReport(), times: SpaceNode.noTimes, isCaughtUp: false))
+    nonisolated private let shown = Mutex((report: SpaceReport(), times: SpaceNode.noTimes, isCaughtUp: false, owns: false))
     /// What has come to the log since this process began, whoever appended it, and where the next trim ends.
     private var trimming = Trimming()
 
@@ -281,7 +281,8 @@ actor SpaceNode {
         told.start = Int(machine.counted.start)
         (told.position, told.storedPosition) = (Int(clamping: machine.counted.position), Int(clamping: machine.disk.position))
         (told.log, told.recordsWaiting) = (link?.connectedTo, intake.withLock { $0.records.count })
-        shown.withLock { $0 = (told, times, machine.isCaughtUp) }
+        let owns = [.owner, .alone, .takingOver].contains(machine.role)
+        shown.withLock { $0 = (told, times, machine.isCaughtUp, owns) }
         guard isNew else { return }
         note(.debug, "this node is \(machine.role), at entry \(machine.counted.position) of the log")
     }
@@ -359,6 +360,9 @@ actor SpaceNode {
     /// See `SpaceMachine.isCaughtUp`.
     nonisolated var isCaughtUp: Bool { shown.withLock { $0.isCaughtUp } }
 
+    /// Whether it owns the space, or is about to.
+    nonisolated var owns: Bool { shown.withLock { $0.owns } }
+
     nonisolated var hasFailedDisk: Bool { report().role == "diskFailed" }
 
     /// Why this node would not even follow.
@@ -368,7 +372,7 @@ actor SpaceNode {
 
     /// For /metrics of the door.
     nonisolated func metrics(_ text: inout MetricsText) {
-        let (report, times, _) = shown.withLock { $0 }
+        let (report, times, _, _) = shown.withLock { $0 }
         text.single("boardrelay_owner", .gauge, "Whether this relay owns its space.", report.role == "owner" ? 1 : 0)
         text.single("boardrelay_log_connected", .gauge, "Whether a server of the log answers.", report.log == nil ? 0 : 1)
         text.single("boardrelay_log_position", .gauge, "The newest entry of the log that is known.", UInt64(report.position))

@@ -177,7 +177,7 @@ package final class SharedRelay: Sendable {
 
     /// Lets other options hold: those of the door, and of each space. Waits for the engines.
     ///
-    /// - Throws: what cannot be used, and of which space; then nothing has changed.
+    /// - Throws: the setting that cannot be used, and its space. Nothing has changed then.
     package func apply(_ options: WhiteboardRelay.Options, optionsOf: @escaping SpaceOptions) throws(RelayServerError) {
         let result = turns.queue.sync { () -> Result<Void, RelayServerError> in
             let count = spaces.withLock(\.count)
